@@ -11,7 +11,7 @@ from snell.model.decision import Outcome
 from snell.model.effects import Allow, Ask, Deny, Effect, Env, Note, Rewrite, Stop, Tell
 from snell.model.events import Event
 from snell.model.hooks import Hook, Source
-from snell.model.protocols import ClientEmulation, Said
+from snell.model.protocols import ClientEmulation, ProgramOutput
 from snell.settings.client_hook_files import CLIENT_FORMATS
 from tests.golden.reading import event_in, golden, golden_files, name_of
 
@@ -86,7 +86,9 @@ def test_every_event_of_every_client_can_be_written_for_every_client(client: str
             if event.name in here.names and (not here.kinds or event.kind in here.kinds):
                 for given in emulation.payloads_for(event, "/p"):
                     assert isinstance(emulation.is_wanted("Shell|run_.*|bash", event, given), bool)
-                    emulation.answer(event, given, Said('{"permission": 3, "decision": [], "hookSpecificOutput": 1}'))
+                    emulation.answer(
+                        event, given, ProgramOutput('{"permission": 3, "decision": [], "hookSpecificOutput": 1}')
+                    )
 
 
 def before(tool: str, kind: str, **given: Any) -> Event:
@@ -116,7 +118,7 @@ def spoken(written_for: str) -> ClientEmulation:
 def answered(written_for: str, event: Event, stdout: str = "", stderr: str = "", code: int = 0) -> Outcome | None:
     emulation = spoken(written_for)
     (given,) = emulation.payloads_for(event, "/p")
-    return emulation.answer(event, given, Said(stdout, stderr, code))
+    return emulation.answer(event, given, ProgramOutput(stdout, stderr, code))
 
 
 @pytest.mark.parametrize(
@@ -322,7 +324,7 @@ def test_a_stop_hook_that_always_goes_on_ends_where_cursor_would_end_it() -> Non
         again = Event(name="Stop", payload={"session_id": "loop", "cwd": "/p", "stop_hook_active": number > 0})
         for given in emulation.payloads_for(again, "/p"):
             counts.append(given["loop_count"])
-            emulation.answer(again, given, Said('{"followup_message": "more"}'))
+            emulation.answer(again, given, ProgramOutput('{"followup_message": "more"}'))
     assert counts == [0, 1, 2, 3, 4]
     first = Event(name="Stop", payload={"session_id": "loop", "cwd": "/p", "stop_hook_active": False})
     assert [given["loop_count"] for given in emulation.payloads_for(first, "/p")] == [0]

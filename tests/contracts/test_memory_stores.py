@@ -11,7 +11,7 @@ from snell.memory.decay import decay, reinforce
 from snell.memory.recall import Question, nearby, recall
 from snell.memory.remember import add_dense, re_embed, remember, without_dense
 from snell.memory.shortlist import bump, shortlist_of
-from snell.memory.types import Draft, Kept
+from snell.memory.types import Draft, StoreResult
 from snell.model.protocols import Database
 from snell.store.sqlite import SqliteDatabase
 
@@ -37,7 +37,7 @@ on_a_server = [pytest.param(name, marks=pytest.mark.process) for name in ("postg
 every_backend = pytest.mark.parametrize("make", ["sqlite", *on_a_server], indirect=True)
 
 
-def keep(database: Database, text: str, **fields) -> Kept:
+def keep(database: Database, text: str, **fields) -> StoreResult:
     draft = Draft(content=text, **{"project": "a", "signal": 0.9, **fields})
     return database.run(lambda tx: remember(tx, draft, shortlist_of(database), is_gated=False))
 
@@ -80,7 +80,9 @@ def test_a_key_and_a_frequent_word_work_on_every_backend(make: Make, monkeypatch
     monkeypatch.setattr("snell.memory.recall.FREQUENT", 2)
     database = make("frequent")
     first = keep(database, TEXTS[0], idempotency_key="k")
-    assert keep(database, TEXTS[1], idempotency_key="k") == Kept(status="rejected_exact", id=first.id, similarity=1.0)
+    assert keep(database, TEXTS[1], idempotency_key="k") == StoreResult(
+        status="rejected_exact", id=first.id, similarity=1.0
+    )
     keep(database, "cookie jar in the kitchen")
     keep(database, "cookie banner on the page")
     assert best(database, "cookie", alpha=0.0, limit=1) == ["cookie banner on the page"]
@@ -92,7 +94,7 @@ def test_corrections_and_a_new_name_of_the_project_work_on_every_backend(make: M
     database = make("corrections")
     old, new = "Billing runs on PostgreSQL 15 for its partitions", "Billing runs on PostgreSQL 16 for its partitions"
 
-    def said(text: str, at: int) -> Kept:
+    def said(text: str, at: int) -> StoreResult:
         draft = Draft(content=text, project="a", signal=0.95, at=at)
         return database.run(lambda tx: remember(tx, draft, shortlist_of(database)))
 

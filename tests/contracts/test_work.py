@@ -10,20 +10,27 @@ import pytest
 
 from snell.model.errors import StoreError
 from snell.model.protocols import Database, Transaction
+from snell.packs.sessions.caller import caller_for
+from snell.packs.sessions.tool_results import post_tool_use
 from snell.store.sqlite import SqliteDatabase
 from snell.work import agents, effort_commands, efforts, messages, phases, projects, sessions, skills, tasks
 from snell.work.errors import WorkError
 from snell.work.rows import update
+from tests.helpers import event
 
 FIVE_MINUTES = 300_000
 
 
 @pytest.fixture
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    make = request.getfixturevalue("on_postgres") if request.param == "postgres" else None
-    made: Database = make("work") if make else SqliteDatabase(tmp_path / "work.db")
+    made = open_store(request, request.param, tmp_path)
     yield made
     made.close()
+
+
+def open_store(request: pytest.FixtureRequest, backend: str, folder: Path) -> Database:
+    make = request.getfixturevalue("on_postgres") if backend == "postgres" else None
+    return make("work") if make else SqliteDatabase(folder / "work.db")
 
 
 on_both = pytest.mark.parametrize(
@@ -114,7 +121,9 @@ def test_one_that_fails_takes_nothing_of_another_along_and_shows_it_nothing(data
 
 @on_both
 @pytest.mark.proves("S2-23")
-def test_two_that_start_at_once_never_get_the_same_ordinal(database: Database, request: pytest.FixtureRequest):
+def test_two_that_start_at_once_never_get_the_same_ordinal(
+    database: Database, request: pytest.FixtureRequest, tmp_path: Path
+):
     project = do(database, projects.upsert, "/p")
     do(database, tasks.upsert, "/t", project["id"])
     got: list[int] = []
@@ -126,6 +135,39 @@ def test_two_that_start_at_once_never_get_the_same_ordinal(database: Database, r
     for each in several:
         each.join(30)
     assert sorted(got) == list(range(1, 9))
+    other = open_store(request, request.node.callspec.params["database"], tmp_path)
+    assert both_at_once(database, other, lambda tx: efforts.start(tx, "/t", "s")["ordinal"]) == [9, 10]
+
+
+@on_both
+@pytest.mark.proves("S2-84")
+def test_waiting_notes_go_to_one_of_two_calls_that_arrive_together(
+    database: Database, request: pytest.FixtureRequest, tmp_path: Path
+):
+    waiting = [{"ruleId": "r", "content": "run the tests"}]
+    effort, caller = begun(database)["effort"], caller_for({}, {})
+    call = event("PostToolUse", session_id="s", cwd="/p", tool_name="Bash", tool_input={"command": "ls"})
+    do(database, post_tool_use, call, caller)  # the window has its session
+    do(database, efforts.update_metadata, effort["id"], {"pendingInjections": waiting, "mine": 1})
+    other = open_store(request, request.node.callspec.params["database"], tmp_path)
+    given = both_at_once(database, other, lambda tx: post_tool_use(tx, call, caller)["pendingInjections"])
+    assert (given, do(database, efforts.get_metadata, effort["id"])) == ([waiting, []], {"mine": 1})
+
+
+def both_at_once(one: Database, other: Database, work: Callable[[Transaction], Any]) -> list[Any]:
+    """Return what the work of two daemons gives; the second one begins before the first has committed."""
+    got: list[Any] = []
+    second = threading.Thread(target=lambda: got.append(other.run(work)))
+
+    def do_first(tx: Transaction) -> None:
+        got.append(work(tx))
+        second.start()
+        second.join(0.3)  # it has to wait for this transaction; one that does not is done by then, or holds a lock
+
+    one.run(do_first)
+    second.join(30)
+    other.close()
+    return got
 
 
 @on_both

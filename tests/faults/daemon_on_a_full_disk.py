@@ -1,6 +1,7 @@
 """
-A daemon on a disk that fills up: `python -m tests.faults.daemon_on_a_full_disk FOLDER EVENTS`, in a namespace of its
-own. Prints how many events were answered rightly, how many are on record once there is room, and what was said.
+A daemon on a disk that fills up, or is full before it starts: `python -m tests.faults.daemon_on_a_full_disk FOLDER
+EVENTS [full]`, in a namespace of its own. Prints how many events were answered rightly, how many are on record once
+there is room, and what was said.
 """
 
 import json
@@ -15,11 +16,11 @@ from tests.waiting import wait_until
 ROOM = "64m"
 
 
-def main(path: str, events: str) -> None:
+def main(path: str, events: str, *full: str) -> None:
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={ROOM}", "tmpfs", path], check=True)
     machine = Machine(Path(path))
     try:
-        print(json.dumps(told(machine, int(events))))
+        print(json.dumps((told_from_the_start if full else told)(machine, int(events))))
     finally:
         machine.stop()
 
@@ -36,6 +37,24 @@ def told(machine: Machine, events: int) -> dict[str, object]:
     machine.hook()
     wait_until(lambda: on_record(machine) >= events + 2)
     return {"answered": right, "on_record": on_record(machine) - 2, "said": journal["problem"], "lost": journal["lost"]}
+
+
+def told_from_the_start(machine: Machine, events: int) -> dict[str, object]:
+    ballast = fill_disk(machine.home / "ballast")
+    replies = [machine.hook({"tool_input": {"command": "bad"}, "tool_use_id": f"t{n}"}) for n in range(events)]
+    right = sum((code, "not that" in out, err) == (0, True, "") for code, out, err in replies)
+    words = [sys.executable, "-m", "snell", "doctor", "--json"]
+    doctor = subprocess.run(words, env=machine.env(), cwd=machine.project, capture_output=True, check=False)
+    failed = [each for each in json.loads(doctor.stdout)["checks"] if each["status"] == "fail"]
+    ballast.unlink()
+    wait_until(lambda: on_record(machine) >= events)
+    said = {each["name"]: f"{each['detail']}; {each['advice']}" for each in failed}
+    return {
+        "answered": right,
+        "on_record": on_record(machine),
+        "store": said.pop("store"),
+        "others": list(said.values()),
+    }
 
 
 def on_record(machine: Machine) -> int:

@@ -50,3 +50,15 @@ def test_what_was_answered_on_a_full_disk_is_on_record_once_there_is_room(tmp_pa
     figure(test="T06", fault="disk full under the daemon", events=events, **found)
     said = f"the journal could not be written: {FULL}".replace("PATH", str(tmp_path))
     assert found == {"answered": events, "on_record": events, "said": said, "lost": 0}
+
+
+def test_a_daemon_starts_on_a_full_disk_and_the_doctor_names_the_disk(tmp_path: Path):
+    found = alone(sys.executable, "-m", "tests.faults.daemon_on_a_full_disk", str(tmp_path), "3", "full")
+    others = found.pop("others")
+    advice = "free some space; until then no decision is stored"
+    assert found == {
+        "answered": 3,
+        "on_record": 3,
+        "store": f"{tmp_path}/h/state/snell.db is on a full disk; {advice}",
+    }
+    assert [each for each in others if "free some space" not in each] == []

@@ -155,9 +155,12 @@ def _droid(user: ClientUser, url: str) -> Mapping[str, str]:
     }
 
 
+def droid_program(folder: Path) -> str:
+    return str(folder / "node_modules" / DROID.name / "bin" / "droid")
+
+
 def _droid_command(folder: Path, user: ClientUser, prompt: str) -> Words:
-    program = folder / "node_modules" / DROID.name / "bin" / "droid"
-    return [str(program), "exec", "--skip-permissions-unsafe", "-m", "custom:Scripted-0", prompt]
+    return [droid_program(folder), "exec", "--skip-permissions-unsafe", "-m", "custom:Scripted-0", prompt]
 
 
 GROK_CONFIG = """
@@ -207,11 +210,11 @@ def _kimi(user: ClientUser, url: str) -> Mapping[str, str]:
     return {"KIMI_DISABLE_TELEMETRY": "1", "KIMI_CODE_NO_AUTO_UPDATE": "1"}
 
 
-def _kimi_command(folder: Path, user: ClientUser, prompt: str) -> Words:
+def kimi_program(folder: Path) -> Words:
     modules = folder / "node_modules"
     nodes = [*modules.glob("node-*/bin/node"), *modules.glob("node/node_modules/node-*/bin/node")]
     nodes += [*modules.glob("node/bin/node")]
-    return [str(nodes[0]), str(modules / "@moonshot-ai/kimi-code/dist/main.mjs"), "-p", prompt]
+    return [str(nodes[0]), str(modules / "@moonshot-ai/kimi-code/dist/main.mjs")]
 
 
 def _cline(user: ClientUser, url: str) -> Mapping[str, str]:
@@ -221,6 +224,10 @@ def _cline(user: ClientUser, url: str) -> Mapping[str, str]:
     providers = {"version": 1, "lastUsedProvider": kind, "modes": {}, "providers": {kind: entry}}
     user.write("home/.cline/data/settings/providers.json", json.dumps(providers, indent=2))
     return {"CLINE_DISABLE_AUTO_UPDATE": "1", "CLINE_TELEMETRY_DISABLED": "1"}
+
+
+def cline_program(folder: Path) -> Words:
+    return [node_program("cline")(folder), "-P", "openai-compatible", "-m", "scripted"]
 
 
 def _opencode(user: ClientUser, url: str) -> Mapping[str, str]:
@@ -271,14 +278,14 @@ DROID = Package("@factory/cli-linux-x64" if sys.platform == "linux" else "@facto
 DRIVERS = (
     Driver(
         client="claude-code",
-        package=Package("@anthropic-ai/claude-code", "2.1.325"),
+        package=Package("@anthropic-ai/claude-code", "2.1.328"),
         shell=lambda command: ("Bash", {"command": command, "description": "work"}),
         prepare=_claude_code,
         command=_claude_command,
     ),
     Driver(
         client="codex",
-        package=Package("@openai/codex", "0.166.0"),
+        package=Package("@openai/codex", "0.169.0"),
         shell=lambda command: ("exec_command", {"cmd": command}),
         prepare=_codex,
         command=_codex_command,
@@ -338,7 +345,7 @@ DRIVERS = (
         package=Package("@moonshot-ai/kimi-code", "2.1.0", ("node@24",), has_scripts=True),
         shell=lambda command: ("Bash", {"command": command}),
         prepare=_kimi,
-        command=_kimi_command,
+        command=lambda folder, _, prompt: [*kimi_program(folder), "-p", prompt],
         cannot={"rewrote": "it takes no changed input, so the call is refused and shown"},
         notes_at=("start", "prompt"),
     ),
@@ -347,9 +354,7 @@ DRIVERS = (
         package=Package("cline", "3.0.65", has_scripts=True),
         shell=lambda command: ("run_commands", {"commands": [command]}),
         prepare=_cline,
-        command=lambda folder, _, prompt: [
-            *(node_program("cline")(folder), "-P", "openai-compatible", "-m", "scripted", "--json", prompt)
-        ],
+        command=lambda folder, _, prompt: [*cline_program(folder), "--json", prompt],
         cannot={
             "prompt blocked": "its CLI does not report prompts",
             "stop continued": "the client does not wait for the hook at its end",

@@ -7,15 +7,27 @@ from pathlib import Path
 from msgspec import Struct
 
 from tests.live.client_user import ClientUser
-from tests.live.drivers import CLAUDE_ENV_KEY, Driver, claude_program, node_program
+from tests.live.drivers import (
+    CLAUDE_ENV_KEY,
+    Driver,
+    claude_program,
+    cline_program,
+    droid_program,
+    kimi_program,
+    node_program,
+)
 from tests.live.terminal import Terminal
 
 
 class Session(Struct, frozen=True):
     command: Callable[[Path, str], list[str]]
-    # Answers what the client asks before it takes a prompt.
-    begin: Callable[[Terminal], None] = lambda _: None
+    # Answers what the client asks before it takes a prompt, and types the prompt if its command line takes none.
+    begin: Callable[[Terminal, str], None] = lambda _, __: None
     ask: str = ""  # what its dialog shows when a hook asks; empty: the call is refused
+    # What a person presses again and again until the model has ended: yes to the client's own dialogs, or a new prompt.
+    keys: tuple[str, ...] = ()
+    details: str = ""  # the key that shows what hooks have answered; empty: the client shows it by itself
+    tells_of_prompt: bool = True  # its model is given what hooks say to a prompt
     prepare: Callable[[ClientUser], None] = lambda _: None
 
 
@@ -31,10 +43,23 @@ def _know_claude(user: ClientUser) -> None:
     user.write("home/.claude.json", json.dumps(state))
 
 
-def _approve_codex_hooks(terminal: Terminal) -> None:
+def _approve_codex_hooks(terminal: Terminal, _: str) -> None:
     terminal.wait_for("Hooks need review")
     # A key that comes before the dialog listens is lost; choosing twice does no harm.
     terminal.press_until("2", "› 2. Trust all and continue")
+    terminal.type("Enter")
+
+
+def _trust_folder(terminal: Terminal, _: str = "") -> None:
+    terminal.wait_for("Trust this folder?")
+    terminal.press_until("Enter", lambda: "Trust this folder?" not in terminal.shown)  # the first answer is yes
+
+
+def _trust_folder_and_type(terminal: Terminal, prompt: str) -> None:
+    _trust_folder(terminal)
+    terminal.wait_for("No session yet")
+    terminal.type(prompt)
+    terminal.wait_for(f"> {prompt}")
     terminal.type("Enter")
 
 
@@ -65,6 +90,16 @@ SESSIONS: Mapping[str, Session] = {
         ask="Hook permission request",
     ),
     "qwen": Session(lambda folder, prompt: ["node", node_program("qwen")(folder), "--yolo", "-i", prompt]),
+    "droid": Session(
+        lambda folder, prompt: [droid_program(folder), prompt], _trust_folder, keys=("Enter",), details="C-o"
+    ),
+    "kimi": Session(lambda folder, _: kimi_program(folder), _trust_folder_and_type, keys=("Enter",)),
+    # A refusal ends the run there, and the person asks for more.
+    "cline": Session(
+        lambda folder, prompt: [*cline_program(folder), "--tui", prompt],
+        keys=("Please go on.", "Enter"),
+        tells_of_prompt=False,
+    ),
     "grok": Session(
         lambda folder, prompt: [node_program("grok")(folder), "--always-approve", "-m", "scripted", prompt]
     ),

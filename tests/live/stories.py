@@ -48,8 +48,8 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
     "droid": {
         REDIRECT: "refused, and shown",
         SEND_BACK: "ignores the answer",
-        ASK: "not tried",
-        WARNING: "not tried",
+        ASK: "refused with the reason",
+        WARNING: "after Ctrl+O",
     },
     "grok": {
         SKILL_HOOKS: "no tool starts skills",
@@ -59,15 +59,15 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
     "kimi": {
         REDIRECT: "refused, and shown",
         SEND_BACK: "ignores the answer",
-        ASK: "not tried",
-        WARNING: "not tried",
+        ASK: "refused with the reason",
+        WARNING: "shows no message of a hook",
     },
     "cline": {
         REMEMBER: "its CLI does not offer the server",
         SKILL_HOOKS: "no tool starts skills",
         SEND_BACK: "reports no sub-agents",
-        ASK: "not tried",
-        WARNING: "not tried",
+        ASK: "refused, which ends the run",
+        WARNING: "shows no message of a hook",
     },
     "opencode": {SEND_BACK: "ignores the answer", ASK: "refused with the reason", WARNING: "not seen on the screen"},
     "pi": {REMEMBER: "no MCP", SEND_BACK: "no sub-agents", ASK: "refused with the reason"},

@@ -50,10 +50,13 @@ class Terminal:
         met = (lambda: condition in self.shown) if isinstance(condition, str) else condition
         assert first_true(met, seconds), f"{condition} is not there after {seconds:g} s:\n{self.shown}"
 
-    def press_until(self, key: str, condition: str | Callable[[], object], seconds: float = SECONDS) -> None:
-        """Press a key again and again: one that comes before the client listens is lost."""
+    def press_until(
+        self, keys: str | Sequence[str], condition: str | Callable[[], object], seconds: float = SECONDS
+    ) -> None:
+        """Press keys again and again: one that comes before the client listens is lost."""
+        words = [keys] if isinstance(keys, str) else keys
         met = (lambda: condition in self.shown) if isinstance(condition, str) else condition
-        is_met = lambda: met() or (self.type(key), first_true(met, 1.0))[1]  # noqa: E731 - pressed, then looked at
+        is_met = lambda: met() or (self.type(*words), first_true(met, 1.0))[1]  # noqa: E731 - pressed, then looked at
         assert first_true(is_met, seconds), f"{condition} is not there after {seconds:g} s:\n{self.shown}"
 
     def type(self, *keys: str) -> None:

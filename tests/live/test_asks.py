@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.drivers import DRIVERS, Driver, node_program
+from tests.live.drivers import DRIVERS, Driver, cline_program, droid_program, node_program
 from tests.live.terminal import Terminal
 from tests.live.wires import Said
 
@@ -33,18 +33,12 @@ MODES: Mapping[str, tuple[tuple[str, ...], ...]] = {
 HEADLESS = [(client, mode) for client, modes in MODES.items() for mode in modes]
 Command = Callable[[Path, tuple[str, ...]], list[str]]
 COMMANDS: Mapping[str, Command] = {
-    "droid": lambda folder, mode: [_droid(folder), "exec", *mode, "-m", "custom:Scripted-0", "Please work."],
+    "droid": lambda folder, mode: [droid_program(folder), "exec", *mode, "-m", "custom:Scripted-0", "Please work."],
     "gemini": lambda folder, mode: [*_node("gemini", folder), "-m", "gemini-2.5-flash", *mode, "-p", "Please work."],
     "qwen": lambda folder, mode: [*_node("qwen", folder), *mode, "-p", "Please work."],
     "grok": lambda folder, mode: [node_program("grok")(folder), "-m", "scripted", *mode, "-p", "Please work."],
-    "cline": lambda folder, mode: [
-        *(node_program("cline")(folder), "-P", "openai-compatible", "-m", "scripted", *mode, "Please work.")
-    ],
+    "cline": lambda folder, mode: [*cline_program(folder), *mode, "Please work."],
 }
-
-
-def _droid(folder: Path) -> str:
-    return str(next(folder.glob("node_modules/@factory/*/bin/droid")))
 
 
 def _node(name: str, folder: Path) -> list[str]:

@@ -11,6 +11,8 @@ from tests.live.wires import Said
 
 WITH_COMMANDS = [each for each in DRIVERS if client_named(each.client.replace("-", "_")).install.command]
 
+AT_A_TERMINAL = ("claude-code", "codex", "copilot", "droid", "pi")
+
 
 @pytest.mark.parametrize("by", WITH_COMMANDS, ids=lambda each: each.client)
 def test_the_command_starts_the_loop_and_the_agent_is_sent_back_until_it_is_done(
@@ -31,7 +33,7 @@ def test_the_command_starts_the_loop_and_the_agent_is_sent_back_until_it_is_done
 
 @pytest.mark.parametrize(
     ("client", "typed"),
-    [("claude-code", "/harness"), ("codex", "$harness"), ("copilot", "/harness"), ("pi", "/harness")],
+    [(client, "$harness" if client == "codex" else "/harness") for client in AT_A_TERMINAL],
 )
 def test_in_a_session_at_a_terminal_the_client_knows_the_command(client, typed, asked_for, user, model, client_folder):
     by = next(each for each in DRIVERS if each.client == asked_for(client))
@@ -39,9 +41,10 @@ def test_in_a_session_at_a_terminal_the_client_knows_the_command(client, typed, 
     env = by.prepare(user, model.url)
     session.prepare(user)
     user.snell("setup", by.client, "--yes")
+    prompt = f"{typed} write the parser"
     told, sent_back = "Work on this until it is done: write the parser", "Iteration 1/10"
     model.begin(script=lambda asked: Said("TASK_COMPLETE" if sent_back in said_so_far(asked) else "That is all."))
-    with session_of(by, folder, user, env, f"{typed} write the parser") as terminal:
-        session.begin(terminal)
+    with session_of(by, folder, user, env, prompt) as terminal:
+        session.begin(terminal, prompt)
         terminal.wait_for(lambda: sent_back in model.shown)
     assert told in model.shown

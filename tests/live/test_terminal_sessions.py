@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.live.drivers import DRIVERS
 from tests.live.sessions import SESSIONS, session_of
 from tests.live.stories import ASK, INSTEAD, WARNING, said_so_far
 from tests.live.wires import Said
@@ -27,8 +28,19 @@ def judge(call: ShellCall):
 def inform():
     return Note("CONTEXT-BY-HOOK")
 '''
+PROMPT = "Please work."
 CALLS = ("touch broken.txt", "touch forbidden.txt", "touch doubtful.txt")
 LAST_WORDS = "THE-MODEL-HAS-ENDED"
+
+NO_SESAME = """
+from snell import Deny, Prompt, judges
+
+
+@judges("UserPromptSubmit")
+def no_sesame(prompt: Prompt):
+    if "sesame" in prompt.text:
+        return Deny("REFUSED-PROMPT")
+"""
 
 
 def test_what_hooks_say_reaches_the_person_and_the_model(driver, user, model, client_folder):
@@ -48,16 +60,43 @@ def test_what_hooks_say_reaches_the_person_and_the_model(driver, user, model, cl
 
     model.begin(script=turn)
     doubtful = user.project / "doubtful.txt"
-    with session_of(driver, folder, user, env, "Please work.") as terminal:
-        session.begin(terminal)
+    with session_of(driver, folder, user, env, PROMPT) as terminal:
+        session.begin(terminal, PROMPT)
         if session.ask:
             terminal.wait_for(session.ask)
             assert not doubtful.exists()  # it waits for the person
             terminal.press_until("Enter", doubtful.exists)  # the first answer of each dialog is yes
+        if session.keys:
+            terminal.press_until(session.keys, LAST_WORDS)
         terminal.wait_for(LAST_WORDS)
-        if WARNING not in cannot:
+        if session.details:
+            terminal.press_until(session.details, "HOOK-IS-BROKEN")
+        elif WARNING not in cannot:
             terminal.wait_for("HOOK-IS-BROKEN")
     told = {text: text in model.shown for text in ("CONTEXT-BY-HOOK", "REFUSED-BY-HOOK", "ASKED-BY-HOOK")}
-    assert told == {"CONTEXT-BY-HOOK": True, "REFUSED-BY-HOOK": True, "ASKED-BY-HOOK": ASK in cannot}
+    assert told == {
+        "CONTEXT-BY-HOOK": session.tells_of_prompt,
+        "REFUSED-BY-HOOK": driver.tells_why,
+        "ASKED-BY-HOOK": driver.tells_why and ASK in cannot,
+    }
+    assert "ASKED-BY-HOOK" in user.snell("log")
     made = {path.name for path in user.project.glob("*.txt")}
     assert made == {"broken.txt"} | (set() if ASK in cannot else {"doubtful.txt"})
+
+
+def test_droid_reports_a_prompt_that_is_typed_at_a_terminal_and_drops_a_refused_one(
+    asked_for, user, model, client_folder
+):
+    driver = next(each for each in DRIVERS if each.client == asked_for("droid"))
+    folder, session, prompt = client_folder(driver), SESSIONS["droid"], "Open sesame."
+    user.configure(hooks=NO_SESAME)
+    env = driver.prepare(user, model.url)
+    user.snell("setup", "droid", "--yes")
+    model.begin([Said(LAST_WORDS)])
+    with session_of(driver, folder, user, env, prompt) as terminal:
+        session.begin(terminal, prompt)
+        terminal.wait_for("REFUSED-PROMPT")
+        terminal.press_until("BSpace", lambda: f"> {prompt[0]}" not in terminal.shown)  # it waits to be typed anew
+        terminal.type(PROMPT)
+        terminal.press_until("Enter", LAST_WORDS)
+    assert ("sesame" in model.shown, model.left) == (False, 0)

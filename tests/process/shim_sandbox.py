@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import select
 import shutil
 import signal
 import socket
@@ -155,6 +156,7 @@ class Peer:
 
     def __exit__(self, *_: object) -> None:
         self.thread.join(BOUND)
+        self.was_called_again = bool(select.select([self.listening], [], [], 0)[0])  # after the last turn
         self.listening.close()
 
     def _serve(self) -> None:

@@ -119,7 +119,7 @@ def test_every_field_of_an_answer_counts(machine: Machine):
     assert answer(machine, "PostToolUse", tool_name="Bash", tool_input={}, tool_response="secret") == after
 
 
-@pytest.mark.proves("S1-44", "S1-63", "S1-64")
+@pytest.mark.proves("S1-44", "S1-63", "S1-64", "S1-115")
 def test_a_shell_table_is_given_and_asked_for_nothing_unless_it_says_so(machine: Machine):
     line = 'cat > $SNELL_HOME/seen; echo \'{"decision": "block"}\''
     found = []
@@ -247,14 +247,16 @@ def test_an_agent_hook_reads_and_searches_before_it_answers(machine: Machine):
         assert {tool["name"] for tool in asked[0]["tools"]} == {"Read", "Glob", "Grep"}
         task = json.dumps(asked[0])
         assert ("$ARGUMENTS" in task, str(transcript) in task) == (False, True)
+        assert "PreToolUse" in task.partition("Are there tests for ")[2]
         assert [each["model"] for each in asked] == ["own"] * 3
         assert "pear" in json.dumps(asked[1]["messages"][-1])
         assert "count the plums" in json.dumps(asked[2]["messages"][-1])
         assert not (machine.project / "made").exists()
         failed = fresh(machine, {"KEY": "k"})
         assert (verdict_of(failed), "failed and was ignored" in failed["systemMessage"]) == ("", True)
-        usual = entry.replace("timeout = 60", "timeout = 1").replace("model = 'own'\n", "")
+        usual = entry.replace("timeout = 60", "timeout = 1").replace("model = 'own'\n", "").replace("$ARGUMENTS", "it")
         machine.write("snell.toml", asking(server, usual))
         late = fresh(machine, {"KEY": "k"})
         assert server.asked[-1]["model"] == "usual"
+        assert "hook_event_name" in json.dumps(server.asked[-1])  # also without a place for the event
         assert (verdict_of(late), "did not" in late["systemMessage"], status(machine)) == ("", True, "cancelled")

@@ -12,8 +12,10 @@ from snell.records import decisions, ledger
 from snell.records.audit_log import AuditLog
 from snell.records.decisions import Row
 from snell.records.ledger import Call, End
+from snell.runtime.app import Runtime
 from snell.store.migrate import steps
 from snell.store.sqlite import SqliteDatabase
+from snell.system.paths import places
 from tests.case_counts import cases
 from tests.fork_server import run_snell
 from tests.process.machine import Machine
@@ -128,3 +130,15 @@ def _has_column(state: Path) -> bool:
         return "seal" in [row[1] for row in connection.execute("PRAGMA table_info(traces)")]
     finally:
         connection.close()
+
+
+def test_a_runtime_closes_although_a_table_was_removed_which_the_audit_reports(tmp_path: Path):
+    env = {"HOME": str(tmp_path), "SNELL_HOME": str(tmp_path / "snell")}
+    runtime = Runtime.for_user(env, places(env))
+    runtime.fire("PreToolUse", session_id="s", tool_name="Bash", tool_input={"command": "ls"})
+    connection = apsw.Connection(str(tmp_path / "snell/state/snell.db"))
+    connection.set_busy_timeout(20_000)
+    connection.execute("DROP TABLE memories")
+    connection.close()
+    runtime.close()
+    assert "the table `memories` was removed" in run_snell("audit", "verify", env=env, cwd=tmp_path)[1]

@@ -307,6 +307,14 @@ def test_a_damaged_memory_stops_no_prompt_and_the_failure_is_recorded(notes: Not
     assert failed == {"remember/add_to_prompt": "crash"}
 
 
+@pytest.mark.proves("S4-100")
+def test_what_is_stored_beside_a_text_is_redacted_too(notes: Notes):
+    notes.tool("Write", {"file_path": f"/srv/{SECRET}/notes.md", "content": DECIDED})
+    (capture,) = notes.wait_for(1)
+    assert (capture["context"]["tool_name"], DECIDED in capture["content"]) == ("Write", True)
+    assert SECRET not in json.dumps(capture)
+
+
 @pytest.mark.proves("S4-87")
 def test_a_timer_captures_a_running_session(notes: Notes):
     notes.desk.machine.write("snell.toml", f"{ON}every_minutes = 10\n")
@@ -337,7 +345,7 @@ def test_the_next_session_of_the_same_project_knows_it_and_another_project_does_
     other = notes.desk.project.parent / "other"
     other.mkdir()
     assert DECIDED not in notes.desk.told("UserPromptSubmit", session_id="three", prompt=prompt, cwd=str(other))
-    config = '[remote "origin"]\n\turl = {}\n'
+    config = '[remote "fork"]\n\turl = /srv/fork\n[remote "origin"]\n\turl = {}\n'
     for number, url in enumerate(("https://example.com/team/work", "git@example.com:team/work.git")):
         folder = notes.desk.project.parent / f"clone{number}"
         (folder / ".git").mkdir(parents=True)

@@ -68,6 +68,7 @@ COMMON = {"permission_mode": "plan", "transcript_path": "/t/s.jsonl"}
     "S1-36",
     "S1-63",
     "S1-113",
+    "S0-70",
 )
 def test_every_event_reaches_the_commands_that_fit_with_the_fields_of_the_client(machine: Machine, tmp_path: Path):
     out = tmp_path / "out"
@@ -99,6 +100,10 @@ from snell import Deny, Note, Rewrite, Stop, informs, judges, rewrites
 def no_bad(call):
     return Deny("not that") if call.command == "bad" else None
 
+@informs("PreToolUse", matcher="Bash")
+def hint(call):
+    return Note("read the manual") if call.command == "bad" else None
+
 @rewrites("PreToolUse", matcher="Bash")
 def tidy(call):
     return Rewrite({"command": "ls -a"}) if call.command == "ls" else None
@@ -110,14 +115,18 @@ def hide(call):
 @judges("PostToolUse")
 def after(call):
     return {"stop": Stop("enough"), "note": Note("look"), "no": Deny("never again")}.get(call.response)
+
+@informs("PostToolUseFailure")
+def failed(call):
+    return Note(f"it said: {call.error}")
 """
 
 
-@pytest.mark.proves("S1-01", "S1-02", "S1-04")
+@pytest.mark.proves("S1-01", "S1-02", "S1-03", "S1-04", "S1-19", "S1-20", "S2-01")
 def test_a_call_is_denied_or_rewritten_before_it_and_commented_on_after_it(machine: Machine):
     machine.write("pack/rules.py", RULES)
     denied = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "not that"}
-    assert specific(call(machine, "bad")) == denied
+    assert specific(call(machine, "bad")) == {**denied, "additionalContext": "read the manual"}
     assert specific(call(machine, "ls"))["updatedInput"] == {"command": "ls -a"}
     assert answer(machine, "PreToolUse", tool_name="Read", tool_input={"file_path": "bad"}) == {}
     given = {"tool_name": "Bash", "tool_input": {"command": "make"}}
@@ -128,6 +137,8 @@ def test_a_call_is_denied_or_rewritten_before_it_and_commented_on_after_it(machi
     assert context_in(after["note"]) == "look"
     assert after["no"] == {"decision": "block", "reason": "never again"}
     assert after["fine"] == {}
+    failed = context_in(answer(machine, "PostToolUseFailure", error="Exit code 3", **given))
+    assert failed.endswith("\nit said: Exit code 3")
 
 
 @pytest.mark.proves("S1-04")

@@ -131,13 +131,13 @@ def test_a_side_effect_happens_once_and_what_may_be_repeated_is(session: Session
     read = {"tool": "Read", "given": {"file_path": "/a"}}
     task = {"tool": "Task", "given": {"prompt": "look", "description": "d", "subagent_type": "s"}}
     for kind, call in (("r", read), ("k", task)):
-        for number in (1, 2):
+        for number in (1, 2, 3):
             assert session.may_run(f"{kind}{number}", **call)
             session.after(f"{kind}{number}", "done", **call)
-        first, second = (session.row(f"{kind}{number}", "succeeded") for number in (1, 2))
-        assert first["idempotency_key"] != second["idempotency_key"]
-        assert first["normalized_args_hash"] == second["normalized_args_hash"]
-    assert second["replay_policy"] == "RELAUNCH"
+        rows = [session.row(f"{kind}{number}", "succeeded") for number in (1, 2, 3)]
+        found = [len({row[name] for row in rows}) for name in ("idempotency_key", "normalized_args_hash")]
+        assert found == [3, 1]
+    assert rows[-1]["replay_policy"] == "RELAUNCH"
     hashed = hashlib.sha256(b'{"file_path":"/a"}').hexdigest()
     assert session.row("r1", "succeeded")["normalized_args_hash"] == hashed
     letter = json.dumps(dict(sorted(LETTER.items())), separators=(",", ":"))
@@ -152,6 +152,9 @@ def test_a_side_effect_happens_once_and_what_may_be_repeated_is(session: Session
     assert [session.may_run(id_, given=same) for id_ in ("a1", "a2")] == [True, True]
     keys = {session.row(id_, "running")["idempotency_key"] for id_ in ("a1", "a2")}
     assert len(keys - {row["idempotency_key"]}) == 2
+    assert session.may_run("a3", session_id="third")  # the first call of its session: its key is fresh as well
+    common = hashlib.sha256(text.replace("other|", "third|", 1).encode()).hexdigest()
+    assert session.row("a3", "running")["idempotency_key"] != common
 
 
 @pytest.mark.proves("S3-47", "S3-48")
@@ -219,6 +222,16 @@ def test_a_ledger_that_cannot_be_written_closes_durable_mode_and_not_audit_mode(
     session.desk.machine.write("snell.toml", '[pack.ledger]\nmode = "audit"\n')
     assert session.may_run("t2")
     assert wait_until(lambda: "malformed JSON" in session.desk.snell("why", "last").stdout)
+
+
+@pytest.mark.proves("S3-51")
+def test_an_error_in_the_ledger_itself_closes_durable_mode_too(session: Session):
+    assert session.may_run("t1")
+    with session.desk.database() as database:
+        database.execute("UPDATE tool_claims SET at = 'never'")  # a time that no program of ours can calculate with
+    verdict, reason = session.before("t2")
+    assert (verdict, "claim_call" in reason) == ("deny", True)
+    assert session.may_run("t3", given={**LETTER, "subject": "another"})
 
 
 @pytest.mark.proves("S3-39", "S3-52", "S3-53", "S3-54", "S3-55", "S3-75")

@@ -176,11 +176,11 @@ def test_what_was_captured_can_be_looked_at_and_steers_no_terminal(snell, tmp_pa
         ((), "the following arguments are required: VERB; see `snell memory --help`"),
         (("forget",), "the following arguments are required: memory-ids"),
         (("show", "absent"), "there is no memory `absent`"),
-        (("forget", "nope"), "missing: nope"),
-        (("recall", "uv", "--limit", "0"), "limit: Expected `int` >= 1"),
+        (("forget", "nope"), "not found: nope"),
+        (("recall", "uv", "--limit", "0"), "limit: expected a number >= 1"),
         (("import", "/nowhere/x.json"), "cannot be read: no such file or directory"),
         (("export", "/nowhere/x.json"), "`/nowhere`: is not a folder; create it, or name another"),
-        (("export", ""), "output_path: Expected `str` of length >= 1"),
+        (("export", ""), "output_path: expected a string of length >= 1"),
     ],
 )
 def test_a_mistake_gets_a_message(snell, words, said: str) -> None:

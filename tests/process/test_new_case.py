@@ -8,6 +8,14 @@ import pytest
 
 from tests.process.author import README_HOOK, Author
 
+IN_THE_PROJECT = """
+from snell import Deny, ShellCall, judges
+
+
+@judges("PreToolUse", kind="shell")
+def keep(call: ShellCall, cwd: str):
+    return Deny(f"own: `{cwd}/.env` holds secrets") if ".env" in call.command else None
+"""
 HOOK = ".snell/hooks/no_force_push.py"
 
 
@@ -53,6 +61,20 @@ def test_without_a_hook_the_case_is_printed_with_the_whole_decision(author: Auth
     case = tomllib.loads(author.snell("new", "case", "last")[1])["case"][0]
     assert case["event"] == {"on": "PreToolUse", "tool": "Read", "input": {"file_path": "/etc/shadow", "x.y": [1]}}
     assert "deny" in case["expect"] or "ask" in case["expect"]
+
+
+def test_a_case_names_no_path_of_the_project_on_this_machine(author: Author):
+    command = f"cat {author.project}/.env > {author.project}/copy"
+    author.snell("fire", "--command", command)
+    printed = author.snell("new", "case", "last")[1]
+    case = tomllib.loads(printed)["case"][0]
+    assert case["event"] == {"on": "PreToolUse", "kind": "shell", "command": "cat ./.env > ./copy"}
+    assert case["expect"] == {"deny": ["read-secret: `", ".env` holds secrets"]}
+    assert str(author.project) not in printed
+    author.write("pack.toml", 'name = "own"\n')
+    author.write("rules.py", IN_THE_PROJECT)
+    author.write("rules.cases.toml", printed.replace("read-secret: `", "own: `"))
+    assert "1 passed, 0 failed" in author.snell("test", "rules.cases.toml")[1]
 
 
 def test_a_redacted_value_is_named(author: Author):

@@ -83,7 +83,7 @@ def test_the_command_line_has_it_with_help_json_and_checks(copy: Copy):
     answer = json.loads(copy.python("-m", "snell", "greeting", "say", "Ann", "--json"))
     assert answer == {"memories": 1, "greeting": "hello Ann"}
     wrong = copy.python("-m", "snell", "greeting", "say", "Ann", "--times", "10")
-    assert wrong == "snell: the call is not valid: times: Expected `int` <= 9\n"
+    assert wrong == "snell: the call is not valid: times: expected a number <= 9\n"
 
 
 def test_remote_calls_and_mcp_have_it_and_check_its_arguments(copy: Copy):
@@ -93,9 +93,9 @@ def test_remote_calls_and_mcp_have_it_and_check_its_arguments(copy: Copy):
     assert answers[0] == {"ok": True, "data": {"memories": 1, "greeting": "hello Ann"}}
     assert [each["details"]["issues"][0] for each in answers[1:5]] == [
         "name: is missing",
-        "name: Expected `str`, got `array`",
+        "name: expected a string, got a list",
         "tims: unknown argument; did you mean `times`?",
-        "times: Expected `int`, got `bool`",
+        "times: expected a number, got a boolean",
     ]
     assert answers[5]["message"] == "unknown command `greeting.sya`; did you mean `greeting.say`?"
     assert (schema["required"], schema["properties"]["times"]["maximum"]) == (["name"], 9)

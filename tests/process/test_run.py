@@ -106,11 +106,16 @@ def test_a_context_that_is_used_up_is_read_from_the_transcript_and_a_budget_ends
     assert (code, len(desk.windows()), "stopped after 1 restarts" in err) == (1, 2, True)
 
 
-@pytest.mark.proves("S3-74")
+@pytest.mark.proves("S3-71", "S3-74")
 def test_a_loop_goes_on_in_a_new_window_when_the_client_ends_the_turn(desk: Desk):
+    (desk.project / "mission.json").write_text('{"goal": "port the parser"}', encoding="utf-8")
+    (desk.project / "mission_progress.txt").write_text("the lexer is ported", encoding="utf-8")
+    digest = json.loads(desk.snell("trust", "--json")[1])["digest"]
+    assert desk.snell("trust", "--hash", digest)[0] == 0
     code, _, err = desk.run("loops")
     assert (code, "the window is over (loop)" in err) == (0, True)
-    assert "Iteration 9/10: the work is not finished" in desk.windows()[1]
+    texts = ("Iteration 9/10: the work is not finished", '{"goal": "port the parser"}', "the lexer is ported")
+    assert [text in desk.windows()[1] for text in texts] == [True, True, True]
     said = [each for each in desk.notes.read_text("utf-8").split("\n---\n") if each.startswith("stop ")]
     assert [each.split(":")[0] for each in said] == ["stop 9", "stop 2"]
     assert ("in a new window" in said[0], "10 iterations are used up" in said[1]) == (True, True)

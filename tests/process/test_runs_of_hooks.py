@@ -109,7 +109,7 @@ def test_reading_the_settings_again_keeps_what_once_has_used_up(machine: Machine
     assert said == [["once"], ["more"], ["more"]]
 
 
-@pytest.mark.proves("S1-155", "S1-157", "S1-159", "S1-160")
+@pytest.mark.proves("S1-90", "S1-155", "S1-157", "S1-159", "S1-160")
 def test_a_background_hook_delays_nothing_and_its_note_comes_with_the_next_event(machine: Machine, tmp_path: Path):
     wait = "until [ -e $OUT/go ]; do sleep 0.02; done; "
     late = json.dumps({"decision": "block", "reason": "too late"})

@@ -129,6 +129,19 @@ def test_what_is_registered_at_run_time_comes_after_the_files_and_outlives_their
     assert home.call().note.split() == ["changed", "project", "local", "registered"]
 
 
+@pytest.mark.proves("S1-102")
+def test_a_hook_that_is_registered_between_two_events_runs_until_it_is_removed(home):
+    @informs("PreToolUse")
+    def registered():
+        return Note("registered")
+
+    notes = [home.call().note]
+    home.runtime.register(registered, group="more")
+    notes.append(home.call().note)
+    home.runtime.unregister(group="more")
+    assert [*notes, home.call().note] == ["", "registered", ""]
+
+
 def test_a_python_hook_that_no_longer_loads_keeps_its_last_good_version(home):
     home.write("~/pack/pack.toml", 'name = "mine"\n')
     home.write("~/snell.toml", 'packs = ["pack"]\n')

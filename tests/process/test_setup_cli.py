@@ -36,6 +36,14 @@ class Owner(Author):
         inherited = {name: value for name, value in super().env.items() if name not in moved}
         return {**inherited, "HOME": str(self.user_home), "PATH": "/usr/bin:/bin"}
 
+    def write_pack(self, hooks: str) -> None:
+        """Give the user a pack of their own with these hooks."""
+        pack = self.home / "config" / "pack"
+        pack.mkdir(parents=True, exist_ok=True)
+        pack.with_name("snell.toml").write_text('packs = ["pack"]\n', encoding="utf-8")
+        (pack / "pack.toml").write_text('name = "mine"\n', encoding="utf-8")
+        (pack / "rules.py").write_text(hooks, encoding="utf-8")
+
 
 @pytest.fixture
 def owner(tmp_path: Path) -> Owner:
@@ -224,6 +232,30 @@ def quiet(event):
 """
 
 
+MADE = """
+from snell import Tell, informs
+
+@informs("WorktreeCreate")
+def made(event):
+    return Tell("a worktree")
+"""
+
+
+def test_an_event_that_replaces_worktrees_is_registered_only_as_long_as_a_hook_is_for_it(owner: Owner) -> None:
+    def registered() -> set[str]:
+        assert owner.snell("setup", "claude-code", "--yes")[0] == 0
+        assert owner.snell("setup", "claude-code", "--check")[0] == 0
+        return {"WorktreeCreate", "WorktreeRemove"} & set(json.loads(owner.settings.read_bytes())["hooks"])
+
+    assert registered() == set()
+    owner.write_pack(MADE)
+    assert registered() == {"WorktreeCreate", "WorktreeRemove"}
+    owner.write_pack("")
+    assert owner.snell("setup", "claude-code", "--check")[0] == 1
+    assert registered() == set()
+    owner.stop_daemon()
+
+
 def test_an_event_that_is_sent_all_the_time_is_registered_for_a_hook_and_the_doctor_names_one_that_waits(
     owner: Owner,
 ) -> None:
@@ -233,10 +265,7 @@ def test_an_event_that_is_sent_all_the_time_is_registered_for_a_hook_and_the_doc
     assert owner.snell("setup", "claude-code", "--yes")[0] == 0
     assert {"MessageDisplay", "PostToolBatch"} & events() == set()
     usual = events()
-    (owner.home / "config" / "pack").mkdir(parents=True, exist_ok=True)
-    (owner.home / "config" / "snell.toml").write_text('packs = ["pack"]\n', encoding="utf-8")
-    (owner.home / "config" / "pack" / "pack.toml").write_text('name = "mine"\n', encoding="utf-8")
-    (owner.home / "config" / "pack" / "shown.py").write_text(SHOWN, encoding="utf-8")
+    owner.write_pack(SHOWN)
     told = " ".join(owner.snell("doctor", "--all")[1].split())
     assert "client: claude-code: MessageDisplay is not registered, so `mine/quiet` never runs there" in told
     assert owner.snell("setup", "claude-code", "--check")[0] == 1

@@ -50,8 +50,9 @@ def test_the_daemon_gets_arguments_directory_and_environment_as_they_are(shim: S
     folder = shim.home / "a folder"
     folder.mkdir()
     env = {"EMPTY": "", "ODD": "a=b\n\udce9"}
-    with Peer(shim, answers(lambda _: Reply())) as peer:
-        shim.call("--client", b"caf\xe9", "", "x y", cwd=folder, env=env, stdin=b"{}")
+    with Peer(shim, answers(lambda _: Reply(0, b"all of it"))) as peer:
+        ended = shim.call("--client", b"caf\xe9", "", "x y", cwd=folder, env=env, stdin=b"{}")
+    assert (ended, peer.was_called_again) == (Ended(0, b"all of it", b""), False)
     (request,) = peer.requests
     variables = "\0".join(f"{name}={value}" for name, value in {**shim.env, **env}.items())
     assert request == Request(

@@ -91,7 +91,7 @@ def test_a_call_that_lacks_a_field_is_refused_with_a_call_that_would_pass(desk: 
     assert calls.refusal("invoice", {"customer": "AB"}) != ""  # shorter than its minimum
 
 
-@pytest.mark.proves("S3-10", "S3-22")
+@pytest.mark.proves("S3-10", "S3-15", "S3-22")
 def test_a_text_that_is_too_short_is_a_note_a_refusal_or_nothing_as_the_mode_says(desk: Desk):
     calls = Calls(desk)
     poor = {"file_path": "/a", "content": ""}
@@ -101,6 +101,7 @@ def test_a_text_that_is_too_short_is_a_note_a_refusal_or_nothing_as_the_mode_say
         return found.get("permissionDecision", ""), "content is empty" in str(found.get("additionalContext", ""))
 
     assert answer() == ("", True)
+    assert calls.before("unheard_of", poor) == {}
     desk.machine.write("snell.toml", '[pack.tool_inputs]\nmode = "strict"\n')
     assert answer() == ("deny", False)
     for tool, path in (("Write", "file_path"), ("write_local_file", "path")):

@@ -1,6 +1,7 @@
 """The page of `snell ui`: who may look, what it shows, and when it ends."""
 
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -175,6 +176,16 @@ def test_a_denied_call_is_shown_as_one_that_did_not_run(ui: UiPage):
         ui.open()
         assert "so it did not run" in ui.get(f"/call?id={call['tool_call_id']}").text
         assert '<td class="number">–</td>' in ui.get("/ledger").text
+
+
+def test_pages_name_clients_as_commands_do(ui: UiPage):
+    ui.fire(DENIED, session="first")
+    (decision,) = [json.loads(line)["id"] for line in ui.snell("log", "--json").splitlines()]
+    with ui.served():
+        ui.open()
+        for page in ("/", "/sessions", "/session?id=first", f"/decision/{decision}", "/ledger"):
+            text = re.sub("<[^>]*>", " ", ui.get(page).text)
+            assert ("claude-code" in text, "claude_code" in text) == (True, False), page
 
 
 def test_filters_are_in_the_address(ui: UiPage):

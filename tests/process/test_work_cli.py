@@ -71,7 +71,9 @@ def test_what_is_not_there_is_said_in_one_line(snell):
             "",
             "snell: no active effort in this project; `snell effort start TASK SKILL` starts one\n",
         )
-    assert snell("session", "show", "7")[0::2] == (1, "snell: there is no session `7`\n")
+    unknown = "snell: there is no session `7`; `snell session list` shows all\n"
+    assert snell("session", "show", "7")[0::2] == (1, unknown)
+    assert "there is no task" in snell("task", "show", "nope")[2]
     assert snell("task", "list")[1] == "no tasks yet; `snell effort start` creates one\n"
     assert snell("agent", "list")[1].startswith("no agents yet; `snell agent register NAME` adds one")
     assert "no named agents yet" in snell("fleet")[1]

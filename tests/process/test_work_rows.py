@@ -21,15 +21,15 @@ def desk(machine: Machine) -> Desk:
 
 @pytest.mark.proves("S2-08", "S2-29", "S2-30", "S2-31", "S2-32", "S2-33")
 def test_a_task_is_a_folder_that_lasts_and_is_active_while_one_of_its_efforts_is(desk: Desk):
-    folder = str(desk.project / "work/a")
+    folder = str(desk.project / "Work/A")
     words = ("--title", "A", "--description", "d", "--workspace", "w", "--keywords", "old")
     elsewhere = desk.data("db.project.upsert", path="/elsewhere")["id"]  # not the only one
-    added = desk.snell("task", "add", "work/a", *words, "--json").json
+    added = desk.snell("task", "add", "Work/A", *words, "--json").json
     project = desk.data("db.project.find", path=str(desk.project))["id"]
     named = ("dirPath", "projectId", "title", "description", "workspace", "keywords", "state", "effortCount")
     assert [added[name] for name in named] == [folder, project, "A", "d", "w", "old", "dormant", 0]
     assert added["createdAt"] > 0
-    again = desk.data("db.task.upsert", dirPath=f"{folder}/../a/", projectId=project)
+    again = desk.data("db.task.upsert", dirPath=f"{folder}/../A/", projectId=project)
     assert (again["dirPath"], again["createdAt"]) == (folder, added["createdAt"])  # the same folder, the same task
     assert [desk.data("db.task.list", projectId=each) for each in (project, elsewhere)] == [[again], []]
     assert desk.ask("db.task.upsert", dirPath="/elsewhere/b", projectId=9_999)["ok"] is False  # no such project
@@ -44,8 +44,8 @@ def test_a_task_is_a_folder_that_lasts_and_is_active_while_one_of_its_efforts_is
     assert state() == ("active", "old")  # the second one goes on, and the first brought no keywords
     assert desk.snell("effort", "finish", str(second), "--keywords", "new").returncode == 0
     assert state() == ("dormant", "new")
-    assert desk.snell("task", "add", "work/a", "--title", "B", "--json").json["title"] == "B"
-    assert [row["skill"] for row in desk.snell("task", "show", "work/a", "--json").json] == ["build", "fix"]
+    assert desk.snell("task", "add", "Work/A", "--title", "B", "--json").json["title"] == "B"
+    assert [row["skill"] for row in desk.snell("task", "show", "Work/A", "--json").json] == ["build", "fix"]
 
 
 @pytest.mark.proves("S2-06", "S2-07", "S2-19", "S2-22", "S2-23", "S2-24", "S2-25", "S2-26", "S2-27", "S2-28")
@@ -176,6 +176,9 @@ def test_no_session_is_without_an_effort_and_what_belongs_to_a_task_goes_with_it
         assert database.execute(chain).fetchall() == [(1, None, None), (4, None, None)]
         assert database.execute("SELECT count(*) FROM messages").get == 0
         database.execute("INSERT INTO messages (session_id, role, content, timestamp) VALUES (4, 'r', 'c', 1)")
+        database.execute("SAVEPOINT whole; DELETE FROM efforts")
+        assert [database.execute(f"SELECT count(*) FROM {table}").get for table in tables] == [0, 0, 0, 0, 1]
+        database.execute("ROLLBACK TO whole")
         database.execute("DELETE FROM tasks")
         assert [database.execute(f"SELECT count(*) FROM {table}").get for table in tables] == [0, 0, 0, 0, 1]
         for table, where, by in (
@@ -223,6 +226,9 @@ def test_agents_in_one_folder_have_an_effort_each_whatever_process_asks(desk: De
     assert desk.rows("SELECT id FROM active_efforts") == [(ids["ann"],)]
     assert desk.rows("SELECT id, heartbeat_counter FROM fleet_status ORDER BY id") == [("ann", 3), ("bob", None)]
     assert sorted(desk.rows("SELECT effort_count, active_count FROM task_summary")) == [(1, 0), (1, 1)]
+    newer = desk.snell("effort", "start", "later", "fix", "--json", agent="").json["effort"]["id"]
+    desk.fire("PreToolUse", "ann", session_id="ann", **{**call, "tool_use_id": "last"})
+    assert [desk.data("commands.where", agent)["effortId"] for agent in ("ann", "carl")] == [ids["ann"], newer]
 
 
 COUNTED = "SELECT heartbeat_counter FROM sessions"

@@ -50,7 +50,7 @@ class Counted:
         self.desk.data("db.effort.updateMetadata", id=self.id, metadata=metadata)
 
 
-@pytest.mark.proves("S2-66", "S2-67", "S2-68", "S2-69", "S2-70", "S2-75", "S2-121", "S2-146")
+@pytest.mark.proves("S2-27", "S2-66", "S2-67", "S2-68", "S2-69", "S2-70", "S2-75", "S2-121", "S2-146")
 def test_calls_count_until_the_log_has_an_entry_and_snells_own_commands_do_not(desk: Desk):
     work = Counted(desk)
     answers = [work.call() for _ in range(11)]
@@ -103,7 +103,7 @@ def test_calls_count_until_the_log_has_an_entry_and_snells_own_commands_do_not(d
     assert [work.verdict(command=each) for each in commands] == ["deny", "", "deny"]
 
 
-@pytest.mark.proves("S2-77", "S2-80", "S2-81")
+@pytest.mark.proves("S2-27", "S2-77", "S2-80", "S2-81")
 def test_what_is_not_work_is_neither_counted_nor_held_back(desk: Desk):
     work = Counted(desk)
     edit = {"old_string": "a", "new_string": "b"}
@@ -190,7 +190,7 @@ def test_the_rules_of_an_effort_compare_a_number_and_the_answer_names_all_that_f
     assert (denied["permissionDecision"], denied["permissionDecisionReason"]) == ("deny", "ask first")
 
 
-@pytest.mark.proves("S2-83", "S2-84", "S2-85", "S2-90", "S2-121")
+@pytest.mark.proves("S2-27", "S2-83", "S2-84", "S2-85", "S2-90", "S2-121")
 def test_waiting_notes_are_delivered_once_as_blocks_of_their_own(desk: Desk):
     work = Counted(desk)
     notes = [{"ruleId": "r1", "content": "run the tests"}, {"ruleId": "r2", "content": "keep it small"}]

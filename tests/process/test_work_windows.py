@@ -61,6 +61,7 @@ def test_a_window_gets_the_effort_its_files_and_what_was_handed_over(desk: Desk)
         assert all(text in told for text in ("## Session recovery", "half done", "- write b"))
         assert f"Read these files first: {', '.join([*required, rules])}." in told
         assert [told.count(text) for text in ("the plan is simple", "tests come first", "xxxx")] == [1, 1, 0]
+        assert re.search(r"={8} begin file (\w+) ={8}\ntests come first\n={8} end file \1 ={8}", told)  # as data
         assert len(told) < 8_192
     assert plan not in told  # it was named by its relative path
     resumed = desk.told("SessionStart", source="resume", session_id="w-clear")
@@ -68,6 +69,11 @@ def test_a_window_gets_the_effort_its_files_and_what_was_handed_over(desk: Desk)
     desk.call(1, session_id="w-clear")
     again = desk.data("hooks.sessionStart", **{**common, "sessionId": "w9"})  # after a window that left nothing
     assert (again["dehydratedContext"], "ended without saving its state" in again["recovery"]) == (None, True)
+    desk.data("db.skills.upsert", projectId=project, name="fix", templates={"rules": rules, "plan": plan})
+    assert desk.data("hooks.sessionStart", **{**common, "sessionId": "w10"})["filesToPreload"] == [rules, plan]
+    assert desk.snell("trust", "--revoke").returncode == 0
+    told = desk.told("SessionStart", source="startup", session_id="w11")
+    assert (rules in told, "tests come first" in told) == (True, False)
 
 
 @pytest.mark.proves("S2-54", "S2-122", "S2-124", "S2-128", "S2-141")

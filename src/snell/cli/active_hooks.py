@@ -22,6 +22,7 @@ def folder_context(where: Places, cwd: Path, env: Mapping[str, str]) -> Context:
     """Return the context of a session that starts in this folder; Python files of hooks are loaded for it."""
     adopt_orphans()
     with Runtime.for_user(env, where) as runtime:
+        runtime.audit_log = None  # nothing is decided, so a look need not wait for a locked database
         return runtime.context_for(Event(name="SessionStart", payload={"cwd": str(cwd)}))
 
 

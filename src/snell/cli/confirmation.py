@@ -32,7 +32,7 @@ def require_person(
     """
     person = capability("snell.cli.person.check")
     if person is None:
-        raise TrustError(f"{what} needs a person, and this Snell cannot tell", advice="install all of Snell")
+        raise TrustError(f"{what} needs a person, and Snell is incomplete here", advice="install all of Snell")
     person.check_person(env, what, code, subject, policy)
 
 

@@ -85,9 +85,9 @@ def runs_in(body: str, late: str) -> list[dict[str, Any]]:
 def _load(tx: Transaction, row: Row) -> SeenDecision:
     trace = decisions.trace(tx, row.id)
     runs = runs_in(trace.body, trace.late) if trace else []
-    its = about(tx, row)
+    seen = about(tx, row)
     of_row = {name: getattr(row, name) for name in SeenDecision.__struct_fields__ if hasattr(row, name)}
-    return SeenDecision(**{**of_row, **its.fields(), "rewritten": bool(row.rewritten)}, hooks=tuple(map(_run, runs)))
+    return SeenDecision(**{**of_row, **seen.fields(), "rewritten": bool(row.rewritten)}, hooks=tuple(map(_run, runs)))
 
 
 def _run(run: dict[str, Any]) -> Run:

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from snell.cli.command_table import ROWS, CommandRow, HelpText, add_arguments
 from snell.cli.terminal import visible_lines
 from snell.model.catalogue import did_you_mean
-from snell.model.errors import SnellError
+from snell.model.errors import SnellError, file_error
 from snell.operations import TOPICS
 
 # Each with one line of help.
@@ -54,8 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except OSError as error:  # not a bug: a folder that was deleted, a disk that is full
-        what = f"{error.filename}: " if error.filename else ""
-        sys.stderr.write(f"snell: {what}{error.strerror or error}; check that it exists and is writable\n")
+        sys.stderr.write(f"snell: {file_error(error)}\n")
         return 1
     except Exception as error:  # noqa: BLE001 - a bug in Snell becomes a report, not a traceback
         return _report_bug(error, words)
@@ -162,9 +161,11 @@ class _Parser(argparse.ArgumentParser):
         raise SnellError(message, advice=f"{near} {help_} lists the options" if near else f"see {help_}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        if value not in (known := list(map(str, action.choices or ()))) and (near := did_you_mean(str(value), known)):
-            raise SnellError(f"`{value}` is none of the choices", advice=f"{near} `{self.prog} --help` lists them")
-        super()._check_value(action, value)
+        known = list(filter(None, map(str, action.choices or ())))
+        if known and value not in (action.choices or ()):
+            near = did_you_mean(str(value), known, f"use one of {', '.join(known)};")
+            where, advice = "/".join(action.option_strings), f"{near} `{self.prog} --help` lists them"
+            raise SnellError(f"unknown choice `{value}`", where=where, advice=advice)
 
 
 class _Version(argparse.Action):

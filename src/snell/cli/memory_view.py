@@ -55,7 +55,7 @@ def _drain_result(answer: Answer) -> str:
 
 def _forget_result(answer: Answer) -> str:
     """Say which memories were deleted, and where copies may remain."""
-    lines = [fields_of({name: answer[name] for name in ("forgotten", "missing")})]
+    lines = [fields_of({"forgotten": answer["forgotten"], "not found": answer["missing"]})]
     if answer.get("captures"):
         lines.append(f"{plural(answer['captures'], 'capture')} with the same text deleted too")
     if answer.get("not_searched"):

@@ -87,7 +87,8 @@ def read_json(text: str, what: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         advice = "nothing was stored; correct it and try again"
-        raise SnellError(f"{what} is not JSON: {error}", advice=advice) from None
+        wrong = f"is not JSON: {error}" if text.strip() else "is missing"
+        raise SnellError(f"{what} {wrong}", advice=advice) from None
 
 
 def _add_argument(parser: argparse.ArgumentParser, each: "Parameter") -> None:

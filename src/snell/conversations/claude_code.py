@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from snell.conversations.record import Conversation, at_of, rows_in
+from snell.conversations.record import Conversation, rows_in, timestamp_of
 from snell.model.events import as_table, as_tables, text_of
 
 PLACES = ("{base}/projects/*/*.jsonl",)
@@ -45,7 +45,7 @@ def read(path: Path) -> Iterator[Conversation]:
 
 
 def _add_row(found: Conversation, row: Mapping[str, Any], agent: str, failures: dict[str, str]) -> None:
-    kind, at = row.get("type"), at_of(row.get("timestamp"))
+    kind, at = row.get("type"), timestamp_of(row.get("timestamp"))
     found.version = str(row.get("version") or found.version)
     found.cwd = found.cwd or str(row.get("cwd") or "")
     content = as_table(row.get("message")).get("content")

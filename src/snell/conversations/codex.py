@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from snell.conversations.record import Conversation, at_of, rows_in
+from snell.conversations.record import Conversation, rows_in, timestamp_of
 from snell.model.events import as_table, text_of
 from snell.system.json_input import json_or_none
 
@@ -26,7 +26,7 @@ def read(path: Path) -> Iterator[Conversation]:
         elif row.get("type") == "session_meta":
             agent, has_begun = _begin(found, payload), True
         elif row.get("type") == "response_item":
-            _add_item(found, payload, at_of(row.get("timestamp")), agent)
+            _add_item(found, payload, timestamp_of(row.get("timestamp")), agent)
         elif payload.get("type") == "user_message" and not agent:
             found.prompts += 1
     yield found

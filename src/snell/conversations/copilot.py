@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from snell.conversations.record import Conversation, at_of, rows_in
+from snell.conversations.record import Conversation, rows_in, timestamp_of
 from snell.model.events import as_table
 
 PLACES = ("{base}/session-state/*/events.jsonl",)
@@ -14,7 +14,7 @@ _REFUSED = ("denied", "rejected", "invalid_arguments", "tool_not_found")
 def read(path: Path) -> Iterator[Conversation]:
     found = Conversation(client="copilot", session_id=path.parent.name, path=str(path))
     for row in rows_in(found, path, *_MARKERS):
-        data, at = as_table(row.get("data")), at_of(row.get("timestamp"))
+        data, at = as_table(row.get("data")), timestamp_of(row.get("timestamp"))
         number = str(data.get("toolCallId") or "")
         if row.get("type") == "session.start":
             found.version = str(data.get("copilotVersion") or "")

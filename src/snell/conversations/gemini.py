@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from snell.conversations.record import Conversation, at_of, document_in, rows_in
+from snell.conversations.record import Conversation, document_in, rows_in, timestamp_of
 from snell.model.events import as_table, as_tables
 
 PLACES = ("{base}/tmp/*/chats/**/*.jsonl", "{base}/tmp/*/chats/**/*.json")
@@ -27,7 +27,7 @@ def read(path: Path) -> Iterator[Conversation]:
             if message.get("type") == "user" and _is_typed(message):
                 prompts.add(str(message.get("id")))
             for each in as_tables(message.get("toolCalls")):
-                _add_call(found, each, at_of(message.get("timestamp")), agent)
+                _add_call(found, each, timestamp_of(message.get("timestamp")), agent)
     found.prompts = 0 if agent else len(prompts)
     if found.session_id or found.unread_lines:
         yield found
@@ -52,7 +52,7 @@ def _add_call(found: Conversation, each: Mapping[str, Any], at: int, agent: str)
     call = found.call(str(each.get("id") or ""), str(each.get("name")), each.get("args"), at, agent)
     if each.get("status") not in ("success", "error", "cancelled"):
         return
-    at, response = at_of(each.get("timestamp")), str(each.get("resultDisplay") or "")
+    at, response = timestamp_of(each.get("timestamp")), str(each.get("resultDisplay") or "")
     if each["status"] == "success":
         call.end(at, True)
     elif each["status"] == "cancelled" or response.startswith(("Tool execution blocked", f'Tool "{call.tool}" not')):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from snell.conversations.record import Conversation, at_of, rows_in
+from snell.conversations.record import Conversation, rows_in, timestamp_of
 from snell.model.events import as_table
 
 PLACES = ("{base}/sessions/*/*/agents/*/wire.jsonl",)
@@ -16,7 +16,7 @@ def read(path: Path) -> Iterator[Conversation]:
     if agent:
         found.agents.add(agent)
     for row in rows_in(found, path, *_MARKERS):
-        event, at = as_table(row.get("event")), at_of(row.get("time"))
+        event, at = as_table(row.get("event")), timestamp_of(row.get("time"))
         number = str(event.get("toolCallId") or "")
         if row.get("type") == "turn.prompt":
             found.prompts += not agent and as_table(row.get("origin")).get("kind") == "user"

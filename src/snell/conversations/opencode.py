@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from snell.conversations.record import Conversation, at_of
+from snell.conversations.record import Conversation, timestamp_of
 from snell.model.events import as_table
 from snell.system.files import is_own_file
 from snell.system.json_input import json_or_none
@@ -40,7 +40,7 @@ def _sessions(database: Any, path: Path) -> Iterator[Conversation]:
         found.agents = {session} if parent else set()
         found.prompts = 0 if parent else database.execute(_PROMPTS, (session,)).fetchone()[0]
         for at, data in database.execute(_PARTS, (session,)):
-            _add_part(found, as_table(json_or_none(data)), at_of(at), session if parent else "")
+            _add_part(found, as_table(json_or_none(data)), timestamp_of(at), session if parent else "")
         yield found
 
 
@@ -50,4 +50,4 @@ def _add_part(found: Conversation, part: Any, at: int, agent: str) -> None:
     state = as_table(part.get("state"))
     call = found.call(str(part.get("callID") or ""), str(part.get("tool")), state.get("input"), at, agent)
     if state.get("status") in ("completed", "error"):
-        call.end(at_of(as_table(state.get("time")).get("end")), True if state["status"] == "completed" else None)
+        call.end(timestamp_of(as_table(state.get("time")).get("end")), True if state["status"] == "completed" else None)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from snell.conversations.record import Conversation, at_of, rows_in
+from snell.conversations.record import Conversation, rows_in, timestamp_of
 from snell.model.events import as_table, as_tables
 
 PLACES = ("{base}/projects/*/chats/*.jsonl", "{base}/projects/*/subagents/*/agent-*.jsonl")
@@ -18,7 +18,7 @@ def read(path: Path) -> Iterator[Conversation]:
         found.agents.add(agent)
     for row in rows_in(found, path, *_MARKERS):
         found.version, found.cwd = str(row.get("version") or ""), found.cwd or str(row.get("cwd") or "")
-        at = at_of(row.get("timestamp"))
+        at = timestamp_of(row.get("timestamp"))
         if row.get("type") == "assistant":
             for part in as_tables(as_table(row.get("message")).get("parts")):
                 each = as_table(part.get("functionCall"))

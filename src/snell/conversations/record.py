@@ -1,5 +1,5 @@
 """
-What a client's own record says: conversations and their tool calls, the same for every client.
+Conversations and their tool calls as clients recorded them, in one form for all clients.
 
 A reader beside this file makes these from the files of one client. Times are milliseconds since 1970.
 """
@@ -105,7 +105,7 @@ def document_in(conversation: Conversation, path: Path) -> Iterator[dict[str, An
         conversation.unread_lines += 1
 
 
-def at_of(value: object) -> int:
+def timestamp_of(value: object) -> int:
     """Return a time of a client, a number or a text, in milliseconds; 0 if it is none."""
     try:
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -116,7 +116,7 @@ def at_of(value: object) -> int:
     return at if 0 < at < LATEST else 0
 
 
-def milliseconds(text: str) -> int:
+def duration_ms(text: str) -> int:
     """Return a duration such as `7d`, `12h`, `30m` or `2w`. Raises SnellError for any other text."""
     found = _DURATION.fullmatch(text.strip())
     if not found or not int(found[1]):

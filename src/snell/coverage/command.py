@@ -5,16 +5,18 @@ import os
 import time
 from pathlib import Path
 
+import msgspec
+
 from snell.cli.health import Installation
 from snell.cli.read_journal import read_journal
 from snell.cli.terminal import Colours, print_json
 from snell.clients import canonical_name, client_named
-from snell.conversations.record import milliseconds
-from snell.coverage.output import as_json, lines_of, write_junit
-from snell.coverage.report import Asked, ClientReport, build_report
-from snell.coverage.summary import keep_summary
+from snell.conversations.record import duration_ms
+from snell.coverage.output import as_json, lines_of, total_of, write_junit
+from snell.coverage.report import ClientReport, ReportScope, build_report
 from snell.setup.plan import Site
-from snell.system.paths import places
+from snell.system.files import write_atomically
+from snell.system.paths import make_private, places
 
 
 def run(args: argparse.Namespace) -> int:
@@ -22,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
     client = canonical_name(args.client) if args.client else ""
     if client:
         client_named(client)
-    asked = Asked(since=now - milliseconds(args.since), now=now, session=args.session, client=client)
+    asked = ReportScope(since=now - duration_ms(args.since), now=now, session=args.session, client=client)
     reports = compare(asked, Installation(where, dict(os.environ), Path.cwd()))
     if args.junit:
         write_junit(reports, Path(args.junit))
@@ -34,11 +36,13 @@ def run(args: argparse.Namespace) -> int:
     return 1 if any(each.holes for each in reports) else 0
 
 
-def compare(asked: Asked, installation: Installation) -> list[ClientReport]:
-    """Return the report about this machine, and keep its sum if it is about all clients and sessions."""
+def compare(asked: ReportScope, installation: Installation) -> list[ClientReport]:
+    """Return the report about this machine; its sum is kept for the status line if nothing is left out."""
     where = installation.where
     with read_journal(where) as (database, _):
         reports = build_report(asked, Site.here(installation.env, installation.cwd), where, database)
     if not (asked.client or asked.session):
-        keep_summary(where.state, reports, asked)
+        summary = {"at": asked.now, "holes": sum(len(each.holes) for each in reports), "text": total_of(reports)}
+        make_private(where.state)
+        write_atomically(where.state / "coverage.json", msgspec.json.encode(summary))
     return reports

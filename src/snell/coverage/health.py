@@ -4,10 +4,10 @@ import time
 from collections.abc import Iterator
 
 from snell.cli.health import Check, Installation, Status
-from snell.conversations.record import milliseconds
+from snell.conversations.record import duration_ms
 from snell.coverage.command import compare
 from snell.coverage.output import summary_of
-from snell.coverage.report import Asked
+from snell.coverage.report import ReportScope
 
 PERIOD = "7d"
 
@@ -17,7 +17,7 @@ def coverage_checks(installation: Installation) -> Iterator[Check]:
     if not (installation.where.state / "snell.db").exists():
         return
     now = int(time.time() * 1000)
-    for report in compare(Asked(since=now - milliseconds(PERIOD), now=now), installation):
+    for report in compare(ReportScope(since=now - duration_ms(PERIOD), now=now), installation):
         if report.calls or report.remarks:
             details = "; ".join([summary_of(report), *report.remarks, *([report.cause] if report.cause else [])])
             advice = f"`snell coverage --client {report.client.replace('_', '-')}` lists them"

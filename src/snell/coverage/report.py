@@ -66,8 +66,8 @@ class ClientReport(Struct, frozen=True, kw_only=True):
         return [each for each in self.calls if each.result in HOLES]
 
 
-class Asked(Struct, frozen=True, kw_only=True):
-    """What a report is about."""
+class ReportScope(Struct, frozen=True, kw_only=True):
+    """The times, session and client that a report is limited to."""
 
     since: int
     now: int
@@ -75,7 +75,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     client: str = ""
 
 
-def build_report(asked: Asked, site: Site, where: Places, database: Database) -> list[ClientReport]:
+def build_report(asked: ReportScope, site: Site, where: Places, database: Database) -> list[ClientReport]:
     """Return one report for each client that is on this machine."""
     return [
         _client_report(name, asked, site, where, database)
@@ -88,7 +88,7 @@ def _is_here(client: str, site: Site) -> bool:
     return has_files(client, site) if client in READERS else find_client(client_named(client).install, site).is_here
 
 
-def _client_report(client: str, asked: Asked, site: Site, where: Places, database: Database) -> ClientReport:
+def _client_report(client: str, asked: ReportScope, site: Site, where: Places, database: Database) -> ClientReport:
     if client not in READERS:
         return ClientReport(client=client, unknown=NO_RECORD)
     set_up = find_set_up(client, site, where, database)
@@ -97,7 +97,7 @@ def _client_report(client: str, asked: Asked, site: Site, where: Places, databas
     found: list[Conversation] = []
     known: set[tuple[str, int | str]] = set()
     for conversation in conversations_of(client, site, asked.since):
-        calls = [each for each in conversation.calls if _is_of_then(each, asked.since)]
+        calls = [each for each in conversation.calls if _is_in_period(each, asked.since)]
         calls = [each for each in calls if not _is_copy(conversation, each, known)]
         is_wanted = conversation.session_id.startswith(asked.session)
         if is_wanted and (calls or conversation.unread_lines):
@@ -105,7 +105,7 @@ def _client_report(client: str, asked: Asked, site: Site, where: Places, databas
             found.append(conversation)
             judged += judge_calls(conversation, seen.match(conversation), set_up, asked.now)
     holes = any(each.result in HOLES for each in judged)
-    remarks = (*_unread(found), *_sub_agents(judged), *_silence(found, judged, seen, set_up))
+    remarks = (*_unread(found), *_sub_agents(judged), *_note_silent_client(found, judged, seen, set_up))
     remarks = (*remarks, *(_missing_events(found, judged, seen, set_up)))
     is_shown = holes or any("never came" in each for each in remarks)
     return ClientReport(
@@ -118,7 +118,7 @@ def _client_report(client: str, asked: Asked, site: Site, where: Places, databas
     )
 
 
-def _is_of_then(call: RecordedCall, since: int) -> bool:
+def _is_in_period(call: RecordedCall, since: int) -> bool:
     return call.at >= since or not call.at  # one without a time is counted as unknown
 
 
@@ -224,7 +224,7 @@ def _sub_agents(judged: Iterable[JudgedCall]) -> Iterator[str]:
             yield f"sub-agent `{agent}` of session {session} has no hooks: {calls_made}, none seen"
 
 
-def _silence(
+def _note_silent_client(
     found: Iterable[Conversation], judged: Iterable[JudgedCall], seen: SeenEvents, set_up: SetUp
 ) -> Iterator[str]:
     """Say that the client called no hook in all its latest conversations, and whether it was updated before."""

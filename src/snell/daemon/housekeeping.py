@@ -13,7 +13,7 @@ ASLEEP = 60.0  # seconds between two short rounds without work, which check whet
 AT_LEAST = 600.0  # seconds after which a full round comes without any work: old rows must expire
 
 
-class Pace:
+class RoundTimer:
     """Decides when the next round is due; `log` is the write-ahead log, which changes with every write."""
 
     def __init__(self, idle: float, log: str) -> None:

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from snell.daemon.housekeeping import Pace
+from snell.daemon.housekeeping import RoundTimer
 from snell.daemon.listener import Listener
 from snell.daemon.memory_timer import MemoryTimer
 from snell.daemon.optional_services import OptionalServices
@@ -66,7 +66,7 @@ class Daemon:
         self._last = time.monotonic()
         self._served = 0
         self._ending = asyncio.Event()
-        self._pace = Pace(self._idle, (runtime.database and runtime.database.log_path) or os.devnull)
+        self._pace = RoundTimer(self._idle, (runtime.database and runtime.database.log_path) or os.devnull)
         self._is_new, self._has_checked_code = True, False
         self._audit_is_behind = self._has_old_rows = False
         self._services = OptionalServices(where, dict(os.environ))
@@ -137,11 +137,11 @@ class Daemon:
             is_full = await self._pace.next_round()
             CHILDREN.reap_all()
             if self._served and not self._has_checked_code:
-                from snell.daemon.tripwire import find_changed_code  # the first answer does not wait for it
+                from snell.daemon.changed_code import find_changed_code  # the first answer does not wait for it
 
                 self._has_checked_code = True
                 index = sys.modules.get("snell.settings.pack_index")
-                for _ in index.load_soon() if index else ():  # hooks that the next events need
+                for _ in index.load_needed_hooks() if index else ():  # by the next events
                     await asyncio.sleep(0)
                 self._handler.changed_code = await find_changed_code(runtime)
             if is_full:

@@ -121,8 +121,11 @@ def _only_one(path: Path, wait: float) -> Iterator[Callable[[], None] | None]:
         except LockedError:
             yield None
             return
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)  # for `end_if_hung`
+        try:
+            written = os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)  # for `end_if_hung`
+        except OSError:  # the disk is full: a daemon that hangs cannot be killed then
+            written = 0
+        os.ftruncate(descriptor, written)
         yield lambda: fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 

@@ -31,7 +31,7 @@ Send = Callable[[Reply], bool | None]  # False: the caller has the event decided
 
 # Work after the reply costs about half when several events share it: one transaction, and code that is in the caches.
 QUIET_FOR = 0.15  # seconds without a request after which traces are written and watchers run
-LONGEST_DELAY = 0.5  # seconds after which the next short pause is enough
+LONGEST_DELAY = 1.0  # seconds after which the next short pause is enough
 PAUSE = 0.01  # seconds: after a reply its client often sends the next request
 MOST_DELAYED = 128  # decisions after which they are written at once
 TOGETHER = 16  # decisions whose traces are written at a time; requests that come meanwhile wait for them

@@ -42,11 +42,11 @@ class ShimPaths:
     def __init__(self) -> None:
         self._usual_run = _run_directory()
         self.starts = 0
-        self._put(self._usual_run)
+        self._use_run_folder(self._usual_run)
         if len(self.socket) > LONGEST_ADDRESS:
             self.use_other_folder()
 
-    def _put(self, run: bytes) -> None:
+    def _use_run_folder(self, run: bytes) -> None:
         self.run, self.socket, self.gave_up = run, run + b"/snell.sock", run + b"/gave-up"
 
     def use_other_folder(self) -> bool:
@@ -54,7 +54,7 @@ class ShimPaths:
         before, digest = self.run, 14695981039346656037
         for byte in self._usual_run:
             digest = (digest ^ byte) * 1099511628211 & (1 << 64) - 1  # FNV-1a
-        self._put(f"/tmp/snell-{posix.geteuid()}-{digest:016x}".encode())
+        self._use_run_folder(f"/tmp/snell-{posix.geteuid()}-{digest:016x}".encode())
         return self.run != before
 
     def reach(self, start: "Start") -> _socket.socket:

@@ -57,7 +57,7 @@ def _kind_of(error: OSError) -> type[NoDaemonError]:
 
 
 def _start(place: ShimPaths) -> _socket.socket | None:
-    """INVARIANT: the lock is held, so no other process removes or creates the socket."""
+    """Start the daemon. INVARIANT: the lock is held, so no other process removes or creates the socket."""
     for attempt in range(1 if sys.platform == "linux" else 20):  # elsewhere a full queue looks like a missing daemon
         time.sleep(0.01 * (attempt > 0))
         daemon = _try_to_connect(place)
@@ -153,7 +153,7 @@ def bind_socket(path: bytes) -> _socket.socket:
 
 
 def _become_daemon(listener: _socket.socket) -> None:
-    """INVARIANT: the daemon inherits only the listening socket: no open pipe, no secret, no parent."""
+    """Become the daemon. INVARIANT: it inherits only the listening socket: no pipe, no secret, no parent."""
     try:
         posix.setsid()
         if posix.fork() != 0:

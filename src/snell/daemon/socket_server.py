@@ -195,11 +195,7 @@ async def _next_line(reader: "asyncio.StreamReader") -> bytes:
 
 
 async def _streams(connection: "socket.socket", data: bytes) -> "tuple[asyncio.StreamReader, asyncio.StreamWriter]":
-    """
-    Return a reader and a writer for the connection.
-
-    INVARIANT: data that was received before is read before later data.
-    """
+    """Return a reader and a writer for the connection. INVARIANT: the data that was received is read first."""
     import asyncio
 
     loop = asyncio.get_running_loop()

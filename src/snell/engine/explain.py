@@ -70,7 +70,7 @@ def _answer(record: Record) -> str:
     return ", ".join(["no opinion", *parts]) if parts else "no opinion"
 
 
-_COUNTED = {"notes": "note", "tells": "tell", "env": "variable", "extras": "extra", "failures": "failure"}
+_COUNTED = {"notes": "note", "tells": "message", "env": "variable", "extras": "field", "failures": "failure"}
 
 
 def _lines(record: Record, mark: Mark) -> Iterator[str]:

@@ -120,7 +120,7 @@ def _first_object(text: str) -> tuple[dict[str, Any] | None, str]:
 
 
 def _parse(text: str) -> dict[str, Any] | None:
-    """The answer as an object; None when it is plain text."""
+    """Return the answer as an object; None if it is plain text."""
     if not is_json(text):
         return None
     try:
@@ -158,7 +158,7 @@ def _plain(text: str, event: Event) -> Outcome:
 
 
 def _without_tag(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Tagged results (`{"Reject": {...}}`, `{"action": "reject"}`) in the form of the client's object."""
+    """Return a tagged result (`{"Reject": {...}}`, `{"action": "reject"}`) in the form of the client's object."""
     tag = next((key for key in _TAGS if key in given), "")
     answer = _snake_keys({key: value for key, value in given.items() if key != tag})
     if tag:
@@ -280,5 +280,5 @@ def _flag(answer: Mapping[str, Any], key: str) -> bool | None:
 
 
 def _snake(name: str) -> str:
-    """camelCase and PascalCase keys as snake_case; `updatedMCPToolOutput` is `updated_mcp_tool_output`."""
+    """Return a camelCase or PascalCase key in snake_case; `updatedMCPToolOutput` is `updated_mcp_tool_output`."""
     return _WORD_STARTS.sub("_", name).lower()

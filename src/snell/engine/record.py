@@ -57,7 +57,7 @@ def late_run(hook: Hook, outcome: Outcome) -> dict[str, Any]:
 
 
 def effect_in_words(effect: Effect) -> str:
-    """`deny: force-push overwrites work`"""
+    """Return an effect as text: `deny: force-push overwrites work`."""
     name = type(effect).__name__.lower()
     if isinstance(effect, Rewrite):
         return f"rewrite: {effect.because}" if effect.because else "rewrite"

@@ -27,7 +27,7 @@ from snell.model.effects import Ask, Deny, Env
 from snell.model.errors import TrustError
 from snell.model.events import Event, Payload
 from snell.model.hooks import ASYNC_TIMEOUT, DEFAULT_TIMEOUT, LONGEST_TIMEOUT, ApprovedFiles, Handler, Hook
-from snell.model.protocols import ClientEmulation, Said
+from snell.model.protocols import ClientEmulation, ProgramOutput
 from snell.redact import redact
 from snell.settings.client_hook_files import can_emulate
 from snell.settings.handler_types import HandlerEntry, HandlerType
@@ -229,7 +229,7 @@ def _emulated_outcome(finished: Finished, event: Event, given: _Input, cwd: str)
     stdout, stderr = (stream.decode("utf-8", "replace") for stream in (finished.stdout, finished.stderr))
     if given.emulation is None or _script_is_missing(stderr.strip(), Outcome(), cwd):
         return None
-    return given.emulation.answer(event, given.payload, Said(stdout, stderr, finished.exit_code))
+    return given.emulation.answer(event, given.payload, ProgramOutput(stdout, stderr, finished.exit_code))
 
 
 def _answer(finished: Finished, event: Event, command: Command) -> Outcome:

@@ -62,7 +62,7 @@ class Model:
         self.is_program = not self._api
 
     def ask(self, question: Question) -> Turn:
-        """Ask. Raises ModelError, DeadlineExceededError or CancelledError."""
+        """Ask the model, and return its answer. Raises ModelError, DeadlineExceededError or CancelledError."""
         limits = self._context.settings
         token_budget.check(limits, self._session)
         # The later messages of a loop are results of tools, which have limits of their own.

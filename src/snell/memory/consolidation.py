@@ -18,7 +18,7 @@ Strategy = Literal["keep_newest", "keep_oldest", "keep_highest_importance", "mer
 _NO_LIMIT = 2.0  # a similarity that no memory reaches
 
 
-class Joined(Struct, frozen=True, kw_only=True):
+class MergedGroup(Struct, frozen=True, kw_only=True):
     """A group that is one memory now, or would be after a dry run."""
 
     kept: str
@@ -36,7 +36,7 @@ def consolidate(
     strategy: Strategy = "keep_highest_importance",
     dry_run: bool = True,
     max_groups: int = 50,
-) -> list[Joined]:
+) -> list[MergedGroup]:
     """Merge the groups of a namespace that are at least so similar, the largest first. A dry run changes nothing."""
     space = Space(vectors_of(tx, project=project, namespace=namespace))
     memories = get_many(tx, space.ids)
@@ -74,7 +74,7 @@ def _repetition(one: Memory, other: Memory) -> float:
 
 def _join(
     tx: Transaction, shortlist: Shortlist, group: Sequence[Memory], least: float, strategy: Strategy, *, dry_run: bool
-) -> Joined:
+) -> MergedGroup:
     ordered = sorted(group, key=_ORDERS[strategy])
     kept, gone = ordered[0].id, [each.id for each in ordered[1:]]
     if not dry_run and strategy == "merge_content":
@@ -83,7 +83,7 @@ def _join(
         gone = [each.id for each in ordered]
     elif not dry_run:
         forget(tx, gone)
-    return Joined(kept=kept, gone=tuple(gone), similarity=least)
+    return MergedGroup(kept=kept, gone=tuple(gone), similarity=least)
 
 
 _ORDERS = {

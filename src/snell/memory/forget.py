@@ -23,7 +23,7 @@ WAIT = 5.0  # seconds, for another process that drains the inbox
 FOLDERS = ("new", "processed", "quarantine")
 
 
-class Forgotten(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ForgetResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The deleted ids of memories, the number of deleted captures, and how many older captures were not searched."""
 
     forgotten: list[str]
@@ -31,18 +31,18 @@ class Forgotten(Struct, frozen=True, kw_only=True, omit_defaults=True):
     not_searched: int = 0
 
 
-def forget(memories: Memories, memory_ids: Sequence[str]) -> Forgotten:
+def forget(memories: Memories, memory_ids: Sequence[str]) -> ForgetResult:
     """Delete these memories and the captures of their texts."""
     inbox = memories.inbox
     if inbox is None:
-        return Forgotten(forgotten=memories.run(lambda tx: rows.forget(tx, memory_ids)))
+        return ForgetResult(forgotten=memories.run(lambda tx: rows.forget(tx, memory_ids)))
     with inbox.drain_lock(WAIT):
         known = memories.run(lambda tx: rows.get_many(tx, memory_ids))
         texts = {(each.project, content_hash(each.content)) for each in known.values()}
         gone = _discard(inbox, texts) if texts else 0
         forgotten = memories.run(lambda tx: rows.forget(tx, memory_ids))
     total = sum(map(inbox.count, FOLDERS)) if texts else 0
-    return Forgotten(forgotten=forgotten, captures=gone, not_searched=max(0, total + gone - MOST_SEARCHED))
+    return ForgetResult(forgotten=forgotten, captures=gone, not_searched=max(0, total + gone - MOST_SEARCHED))
 
 
 class _Capture(Struct, frozen=True):

@@ -17,10 +17,10 @@ from snell.llm.embeddings.static_vectors import COMMON, cosines, vector_of
 from snell.llm.embeddings.stems import content_terms, expressions, related_words, terms
 from snell.llm.embeddings.word_table import word_table
 from snell.memory.corrections import is_superseded
-from snell.memory.rows import COLUMNS, from_row
+from snell.memory.rows import COLUMNS, from_row, get
 from snell.memory.shortlist import Shortlist
 from snell.memory.sql import rows_for, scope
-from snell.memory.types import Found, NotRememberedError
+from snell.memory.types import Hit, NotRememberedError
 from snell.model.protocols import Transaction
 
 FREQUENT = 1_000  # memories with a word; beyond that it is searched for only if no other word is rarer
@@ -61,9 +61,7 @@ class _Row(Struct):
     by: set[str]
 
 
-def recall(
-    tx: Transaction, question: Question, shortlist: Shortlist, dense_list: Shortlist | None = None
-) -> list[Found]:
+def recall(tx: Transaction, question: Question, shortlist: Shortlist, dense_list: Shortlist | None = None) -> list[Hit]:
     """Return the memories that answer best, the best first; none if all are unrelated."""
     if not question.text.strip():
         raise NotRememberedError("the question is empty", advice="name words to search for")
@@ -82,19 +80,17 @@ def recall(
     return [found for _, found in ranked if found.similarity >= _minimum_score(question, found)][: question.limit]
 
 
-def nearby(tx: Transaction, memory_id: str, shortlist: Shortlist, *, limit: int = 5, project: str = "") -> list[Found]:
+def nearby(tx: Transaction, memory_id: str, shortlist: Shortlist, *, limit: int = 5, project: str = "") -> list[Hit]:
     """Return the memories that are most similar to this one, in its own project unless another is named (`*`: all)."""
-    found = tx.rows("SELECT seq, vector, project FROM memories WHERE id = ?", memory_id)
-    if not found:
-        raise NotRememberedError(f"there is no memory `{memory_id[:80]}`")
-    seq, vector, own = found[0]
+    own = get(tx, memory_id).project
+    [(seq, vector)] = tx.rows("SELECT seq, vector FROM memories WHERE id = ?", memory_id)
     near = shortlist.near(tx, bytes(vector), project=project or own, most=CANDIDATES + limit)
     rows: dict[int, _Row] = {}
     _add(tx, rows, "meaning", [each for each in near if each != seq])
     near_rows = list(rows.values())
     near_by = cosines(bytes(vector), [row.vector for row in near_rows])
     scored = [
-        Found(from_row(row.fields), round(max(0.0, similarity), 4), "meaning")
+        Hit(from_row(row.fields), round(max(0.0, similarity), 4), "meaning")
         for row, similarity in zip(near_rows, near_by, strict=True)
     ]
     return sorted(scored, key=lambda each: -each.similarity)[:limit]
@@ -218,16 +214,16 @@ def _meanings(rows: Sequence[_Row], question: Question, vector: bytes) -> list[f
     return [max(0.0, each) for each in offline]
 
 
-def _rank(question: Question, wanted: _Wanted, row: _Row, meaning: float) -> tuple[float, Found]:
+def _rank(question: Question, wanted: _Wanted, row: _Row, meaning: float) -> tuple[float, Hit]:
     memory = from_row(row.fields)
     words = _word_score(f"{memory.content} {' '.join(memory.tags)}", wanted) if question.alpha < 1 else 0.0
     similarity = round(min(1.0, question.alpha * meaning + (1 - question.alpha) * words), 4)
     by = "both" if len(row.by) == 2 else "".join(row.by)
     weight = (0.9 + 0.1 * memory.importance) * (SUPERSEDED_WEIGHT if is_superseded(memory) else 1.0)
-    return similarity * weight, Found(memory, similarity, by)
+    return similarity * weight, Hit(memory, similarity, by)
 
 
-def _minimum_score(question: Question, found: Found) -> float:
+def _minimum_score(question: Question, found: Hit) -> float:
     """
     Return the minimum score of a result; it is higher for one that was found by its vector only.
 

@@ -23,7 +23,7 @@ from snell.memory.corrections import is_marked, mark_superseded, undo_superseded
 from snell.memory.near_duplicates import agree, corrects
 from snell.memory.shortlist import Shortlist, generation
 from snell.memory.sql import rows_for
-from snell.memory.types import Draft, Kept, Status, content_hash
+from snell.memory.types import Draft, Status, StoreResult, content_hash
 from snell.memory.validation import LOWER, REJECT, quality, validate_draft
 from snell.model.protocols import Transaction
 from snell.model.tables import blanks
@@ -42,7 +42,7 @@ class Assessment(Struct, frozen=True, kw_only=True):
     """The decision about a draft, for the memories that existed then. Nothing is written yet."""
 
     draft: Draft
-    kept: Kept  # `stored` is what it will be
+    kept: StoreResult  # `stored` is what it will be
     vector: bytes = b""
     snapshot: tuple[int, str] = (0, "")  # identifies the memories that it was compared with
     reinstates: bool = False  # its text was corrected once, and is stated again
@@ -57,7 +57,7 @@ def remember(
     is_gated: bool = True,
     now: int = 0,
     memory_id: str = "",
-) -> Kept:
+) -> StoreResult:
     """
     Store a draft, or say why not. `is_gated=False` is for what a user wants stored as it is, such as an import.
 
@@ -92,14 +92,14 @@ def assess(
     same = next((each for each in alike if not compares_words or agree(draft.content, each.content)), None)
     if same:
         status: Status = "rejected_similar" if same.similarity >= similar else "potential_duplicate"
-        refused = Kept(status=status, id=same.id, similarity=same.similarity)
+        refused = StoreResult(status=status, id=same.id, similarity=same.similarity)
         return Assessment(draft=draft, kept=refused, snapshot=snapshot)
     score = quality(draft)
     if is_gated and score < REJECT:
-        return Assessment(draft=draft, kept=Kept(status="rejected_quality", quality=score), snapshot=snapshot)
+        return Assessment(draft=draft, kept=StoreResult(status="rejected_quality", quality=score), snapshot=snapshot)
     importance = min(draft.importance, score) if is_gated and score < LOWER else draft.importance
     older = next((each.id for each in near if each.similarity >= MAYBE and corrects(draft.content, each.content)), "")
-    kept = Kept(
+    kept = StoreResult(
         status="stored",
         quality=score,
         importance=importance,
@@ -116,14 +116,14 @@ def store_assessed(
     *,
     similar: float = SIMILAR,
     compares_words: bool = True,
-) -> Kept:
+) -> StoreResult:
     """Do the short part: write what was assessed; if memories came meanwhile, assess it again."""
     if assessment.snapshot != _snapshot(tx):
         assessment = assess(tx, assessment.draft, shortlist, similar=similar, compares_words=compares_words)
     return _store(tx, assessment, now_ms())
 
 
-def _store(tx: Transaction, assessment: Assessment, now: int, memory_id: str = "") -> Kept:
+def _store(tx: Transaction, assessment: Assessment, now: int, memory_id: str = "") -> StoreResult:
     kept, draft = assessment.kept, assessment.draft
     if assessment.reinstates:
         undo_superseded(tx, kept.id, draft.at or now)
@@ -201,14 +201,14 @@ def new_id(now: int) -> str:
     return f"{now:011x}{os.urandom(5).hex()}"
 
 
-def _existing_memory(tx: Transaction, draft: Draft) -> Kept | None:
+def _existing_memory(tx: Transaction, draft: Draft) -> StoreResult | None:
     if draft.idempotency_key:
         sql = "SELECT memory_id FROM memory_keys WHERE project = ? AND key = ?"
         if rows := tx.rows(sql, draft.project, draft.idempotency_key):
-            return Kept(status="rejected_exact", id=rows[0][0], similarity=1.0)
+            return StoreResult(status="rejected_exact", id=rows[0][0], similarity=1.0)
     sql = "SELECT id FROM memories WHERE project = ? AND content_hash = ?"
     rows = tx.rows(sql, draft.project, content_hash(draft.content))
-    return Kept(status="rejected_exact", id=rows[0][0], similarity=1.0) if rows else None
+    return StoreResult(status="rejected_exact", id=rows[0][0], similarity=1.0) if rows else None
 
 
 def _insert(tx: Transaction, draft: Draft, vector: bytes, now: int, memory_id: str) -> str:

@@ -28,7 +28,7 @@ from snell.memory.recall import ALPHA, DENSE_ALPHA, Question, nearby, recall
 from snell.memory.remember import AT_ONCE, SIMILAR, add_dense, assess, re_embed, store_assessed, without_dense
 from snell.memory.shortlist import bump, shortlist_of
 from snell.memory.signals import classify
-from snell.memory.types import Draft, Found, Kept
+from snell.memory.types import Draft, Hit, StoreResult
 from snell.memory.validation import redact_draft
 from snell.model.errors import SnellError, StoreBusyError, StoreError
 from snell.model.protocols import Database, Transaction
@@ -50,7 +50,7 @@ FOLDERS = 200  # folders whose project's name is remembered
 READ_SECONDS = 1.0  # of a transcript, in each round of the timer
 
 
-class Drained(Struct, kw_only=True):
+class DrainResult(Struct, kw_only=True):
     """The result of draining the inbox."""
 
     statuses: Counter[str] = field(default_factory=Counter)
@@ -102,14 +102,14 @@ class Memories:
         if self.read(lambda tx: needs_rename(tx, folder)):
             self.run(lambda tx: follow_rename(tx, folder))
 
-    def remember(self, draft: Draft, *, similar: float = SIMILAR) -> Kept:
+    def remember(self, draft: Draft, *, similar: float = SIMILAR) -> StoreResult:
         """Store a text that a caller asked to remember."""
         self.drain()
         safe = redact_draft(draft)
         signal = max(safe.signal, classify(safe.content[:10_000]).score, EXPLICIT)
         return self._store(replace(safe, signal=signal), similar)
 
-    def recall(self, question: Question) -> list[Found]:
+    def recall(self, question: Question) -> list[Hit]:
         """Return the memories that answer a question; being found counts as an access."""
         self.drain()
         question = replace(question, text=redact(question.text)[:10_000])
@@ -123,17 +123,17 @@ class Memories:
                 self.database.run(lambda tx: rows.touch(tx, [each.memory.id for each in found]))
         return found
 
-    def nearby(self, memory_id: str, limit: int = 5, project: str = "") -> list[Found]:
+    def nearby(self, memory_id: str, limit: int = 5, project: str = "") -> list[Hit]:
         """Return the memories that are most similar to this one."""
         return self.read(lambda tx: nearby(tx, memory_id, shortlist_of(self.database), limit=limit, project=project))
 
-    def drain(self, files: int = DRAIN_FILES, seconds: float = DRAIN_SECONDS) -> Drained:
+    def drain(self, files: int = DRAIN_FILES, seconds: float = DRAIN_SECONDS) -> DrainResult:
         """
         Remember what waits in the inbox, the oldest first, within these limits.
 
         INVARIANT: a file leaves the inbox after its transaction; one that is processed twice is an exact duplicate.
         """
-        drained = Drained()
+        drained = DrainResult()
         if not self.inbox:
             return drained
         until = time.monotonic() + seconds
@@ -148,7 +148,7 @@ class Memories:
         drained.left = self.inbox.count() if waiting else 0
         return drained
 
-    def maintain(self, *, is_first: bool = False, continues: bool = False) -> Drained:
+    def maintain(self, *, is_first: bool = False, continues: bool = False) -> DrainResult:
         """
         Do one round of the daemon's timer: drain and tidy the inbox, read transcripts, compute vectors.
 
@@ -207,15 +207,15 @@ class Memories:
         self.run(lambda tx: add_dense(tx, name, pairs))
         return len(pairs)
 
-    def _store(self, draft: Draft, similar: float) -> Kept:
-        """Assess while others may write, and only write the result."""
+    def _store(self, draft: Draft, similar: float) -> StoreResult:
+        """Assess a draft while others may write, then store the result in a short transaction."""
         shortlist, compares = shortlist_of(self.database), self.compares_words
         assessment = self.read(lambda tx: assess(tx, draft, shortlist, similar=similar, compares_words=compares))
         if not assessment.reinstates and not assessment.kept.is_stored:
             return assessment.kept
         return self.run(lambda tx: store_assessed(tx, assessment, shortlist, similar=similar, compares_words=compares))
 
-    def _process(self, path: Path, drained: Drained) -> bool:
+    def _process(self, path: Path, drained: DrainResult) -> bool:
         """Process one file; False when the store does not work, so that the rest can wait."""
         assert self.inbox
         try:

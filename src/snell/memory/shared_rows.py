@@ -26,7 +26,7 @@ FROM_TEAM = "team:"  # prefix of the source of a memory that a teammate stored
 Safe = Callable[[Draft], Draft]
 
 
-class Forgotten(Struct, frozen=True):
+class ForgottenText(Struct, frozen=True):
     seq: int
     project: str
     content_hash: str
@@ -56,11 +56,11 @@ def mark_sent(tx: Transaction, reached: int) -> None:
     put_meta(tx, "memory_cursor:sent", str(reached))
 
 
-def list_forgotten(tx: Transaction, project: str = "", after: int = 0) -> list[Forgotten]:
+def list_forgotten(tx: Transaction, project: str = "", after: int = 0) -> list[ForgottenText]:
     """Return what was forgotten, on this machine or, on the server, in one project."""
     where, values = (" AND project = ?", (project,)) if project else ("", ())
     sql = f"SELECT seq, project, content_hash FROM memory_forgotten WHERE seq > ?{where} ORDER BY seq LIMIT ?"
-    return [Forgotten(int(seq), *rest) for seq, *rest in tx.rows(sql, after, *values, MOST)]
+    return [ForgottenText(int(seq), *rest) for seq, *rest in tx.rows(sql, after, *values, MOST)]
 
 
 def mark_forgotten_sent(tx: Transaction, reached: int) -> None:
@@ -68,7 +68,7 @@ def mark_forgotten_sent(tx: Transaction, reached: int) -> None:
     tx.do("DELETE FROM memory_forgotten WHERE seq <= ?", reached)
 
 
-def store_received(tx: Transaction, memories: Sequence[Memory], gone: Sequence[Forgotten]) -> int:
+def store_received(tx: Transaction, memories: Sequence[Memory], gone: Sequence[ForgottenText]) -> int:
     """On the server: delete what is forgotten, then store the memories. Duplicates are stored once."""
     for each in gone:
         delete_texts(tx, each.project, [each.content_hash])
@@ -96,7 +96,7 @@ def changes_since(tx: Transaction, project: str, known: int, gone: int) -> "Chan
 
 class Changes(Struct, frozen=True):
     memories: list[Memory]
-    forgotten: list[Forgotten]
+    forgotten: list[ForgottenText]
     known: int
 
     @property

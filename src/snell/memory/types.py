@@ -60,7 +60,7 @@ def as_draft(memory: Memory, **changes: Any) -> Draft:
     return Draft(**{**shared, **changes})
 
 
-class Kept(Struct, frozen=True, kw_only=True):
+class StoreResult(Struct, frozen=True, kw_only=True):
     """The result of storing a draft."""
 
     status: Status
@@ -75,7 +75,7 @@ class Kept(Struct, frozen=True, kw_only=True):
         return self.status == "stored"
 
 
-class Found(Struct, frozen=True):
+class Hit(Struct, frozen=True):
     """A memory that answers a question, and how well, 0 to 1."""
 
     memory: Memory

@@ -19,7 +19,7 @@ from snell.model.sql_text import LONGEST_SQL, sql_readings
 from snell.model.tool_names import name_set, only_reads_text, plain_name, runs_other_code, words_of
 
 MOST_OBJECTS, MOST_TEXTS = 2_000, 10_000
-DEEPEST = 50
+DEEPEST = 200  # a payload has 100 levels, and JSON text in it more
 MOST_PATCH_LINES = 20_000
 _PATHS = name_set(
     "absolutepath attachment attachments destination destinationpath file filename filepath filepaths files from"
@@ -136,7 +136,8 @@ def contents_of(tool: str, given: Any) -> CallContents:
         if objects > MOST_OBJECTS or texts > MOST_TEXTS:
             break
         texts += len(row)
-        _add_files(found, row, path, verbs)
+        found.is_complete &= path is not None
+        _add_files(found, row, path or "", verbs)
         found.urls.update((text, None) for key, text in row if key in _URLS and re.match(_ADDRESS, text, re.IGNORECASE))
         _add_statements(found, row, verbs)
         _add_programs(found, row, tool, verbs)
@@ -187,21 +188,22 @@ _DESCRIBED = {
 }
 
 
-def rows_of(given: Any) -> Iterator[tuple[Row, str]]:
-    """Yield the texts of every object of an input, and the path that an object above it names."""
+def rows_of(given: Any) -> Iterator[tuple[Row, str | None]]:
+    """Yield the texts of every object of an input, and the path that one above it names; None where it is too deep."""
     waiting: list[tuple[Any, str, int]] = [(given, "", 0)]
     while waiting:
         value, path, depth = waiting.pop()
         if depth > DEEPEST:
-            continue
-        if isinstance(value, list):
-            waiting.extend((each, path, depth + 1) for each in reversed(value) if isinstance(each, dict | list))
+            yield [], None
+        elif isinstance(value, list):
+            inner = ({"": each} if isinstance(each, list) else each for each in reversed(value))
+            waiting.extend((each, path, depth + 1) for each in inner if isinstance(each, dict))
         elif isinstance(value, dict):
             row = list(islice(_texts_of(value), MOST_TEXTS + 1))
             path = next((text for key, text in row if key in _PATHS and key not in _SOURCES), path)
             yield row, path
-            inner = (_inner(each) for each in reversed(list(value.values())))
-            waiting.extend((each, path, depth + 1) for each in inner if each is not None)
+            values = (_inner(each) for each in reversed(list(value.values())))
+            waiting.extend((each, path, depth + 1) for each in values if each is not None)
 
 
 def _texts_of(value: dict[Any, Any]) -> Iterator[tuple[str, str]]:

@@ -92,6 +92,7 @@ UNKNOWN = EventRow(name="", can=frozenset({"note", "tell"}))
 
 NEVER_BLOCKED_BY_FAILURE = frozenset(row.name for row in CATALOGUE.values() if row.fails_open)
 TURN_ENDS = frozenset(row.name for row in CATALOGUE.values() if row.ends_turn)
+COMMON_EVENTS = "PreToolUse, PostToolUse and Stop are common"  # advice for an unknown name
 OTHER_NAMES = dict(sorted((alias, row.name) for row in CATALOGUE.values() for alias in row.aliases))
 
 

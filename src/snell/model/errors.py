@@ -2,6 +2,10 @@
 Errors. Each carries an id, what it is about (`where`) and what to do (`advice`). `str(error)` is one line for the user.
 """
 
+import errno
+
+DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+
 
 class SnellError(Exception):
     """A mistake or a condition that a user can correct."""
@@ -20,6 +24,13 @@ class SnellError(Exception):
     def __str__(self) -> str:
         text = f"{self.where}: {self.message}" if self.where else self.message
         return f"{text}; {self.advice}" if self.advice else text
+
+
+def file_error(error: OSError, path: object = "") -> SnellError:
+    """Return an error of the operating system about a file as one with advice; not all of them name the file."""
+    is_full = error.errno in DISK_FULL
+    advice = "free some space" if is_full else "check that it exists, and its permissions"
+    return SnellError(error.strerror or str(error), where=str(error.filename or path), advice=advice)
 
 
 class SettingsError(SnellError, id="settings"):

@@ -71,7 +71,7 @@ class Client(Struct, frozen=True, kw_only=True):
     table: Any = None  # how `clients/protocol` decodes and encodes; None: code of its own does
 
 
-class Said(Struct, frozen=True):
+class ProgramOutput(Struct, frozen=True):
     """The output of a program, and how it ended."""
 
     stdout: str = ""
@@ -94,7 +94,7 @@ class ClientEmulation(Protocol):
     def folder(self, hook: Hook) -> str:
         """Return the folder in which that client starts it; empty = the session's."""
 
-    def answer(self, event: Event, given: Payload, said: Said) -> Outcome | None:
+    def answer(self, event: Event, given: Payload, said: ProgramOutput) -> Outcome | None:
         """Return the outcome of its output; None: as Claude Code would read it."""
 
 

@@ -9,8 +9,9 @@ _PART = (
     r"'(?:[^']++|'')*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|`[^`]*+(?:`|\Z)"
     r"|(?P<comment>--[^\n]*+|/\*(?!!).*?(?:\*/|\Z)|^[^\S\n]*+#[^\n]*+)"  # `/*! */` is run by MySQL
 )
-# An escaped quote ends a string in some databases only; `$$` quotes in PostgreSQL, where `#` begins no comment.
-_DIFFERS = r"(?m)\\|\$\w*\$|^[^\S\n]*#"
+# An escaped quote ends a string in some databases only; `$$` quotes in PostgreSQL. In MySQL alone `#` begins a comment,
+# and `--` only before a blank.
+_DIFFERS = r"\\|\$\w*\$|--\S|#"
 
 
 def sql_readings(text: str) -> Iterator[str]:

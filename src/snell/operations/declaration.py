@@ -11,6 +11,7 @@ is `call` (the runtime and its caller) or `tx` (then the operation is one transa
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import UnionType
@@ -22,6 +23,7 @@ from msgspec import Meta, Struct
 from snell.model.catalogue import did_you_mean
 from snell.model.events import Event
 from snell.model.protocols import Database, Transaction
+from snell.system.json_input import json_type_name
 from snell.work.errors import WorkError, invalid
 from snell.work.rows import camel
 
@@ -41,6 +43,7 @@ OF_CALLER = ("cwd", "agent_id", "client_session_id")
 SUPPLIED = "read_skill"  # a parameter that no caller names: how a transaction reads the file of a skill
 # Topics whose arguments are named like their rows.
 CAMEL_CASE = ("agent", "commands", "db", "effort", "session", "task")
+TYPE_WORDS = {"array": json_type_name([])} | {each.__name__: json_type_name(each()) for each in (int, float, str, bool)}
 
 
 class Call(Struct, frozen=True):
@@ -245,12 +248,13 @@ def operation(name: str, **declared: Any) -> Callable[[Callable[..., Any]], Oper
 
 
 def issue_in(message: str) -> str:
-    """Rewrite a message of msgspec as `path: message`."""
+    """Rewrite a message of msgspec as `path: message`, with words for types."""
     problem, _, path = message.partition(" - at `$")
+    plain = re.sub("`([a-z]+)`", lambda found: TYPE_WORDS.get(found[1], found[0]), problem[:1].lower() + problem[1:])
     if path:
-        return f"{path.rstrip('`').lstrip('.')}: {problem}"
+        return f"{path.rstrip('`').lstrip('.')}: {plain}"
     _, quote, rest = problem.partition("field `")
-    return f"{rest.rstrip('`')}: is missing" if quote else problem
+    return f"{rest.rstrip('`')}: is missing" if quote else plain
 
 
 def _unknown(name: str, names: list[str]) -> str:

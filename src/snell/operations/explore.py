@@ -38,7 +38,7 @@ def journey(
     namespace: Namespace = "",
     project: Project = "",
 ) -> Answer:
-    """The memories between two others: how one topic leads to another."""
+    """Show the memories between two others: how one topic leads to another."""
     from snell.memory.map_paths import journey
 
     selection = _select(call, project, namespace, needed=[start_id, end_id])
@@ -54,7 +54,7 @@ def wander(
     namespace: Namespace = "",
     project: Project = "",
 ) -> Answer:
-    """A random walk from memory to memory, to find related ones that no query would find."""
+    """Walk at random from memory to memory, to find related ones that no query would find."""
     from snell.memory.map_paths import wander
 
     selection = _select(call, project, namespace, needed=[start_id] if start_id else [])
@@ -74,7 +74,7 @@ def regions(
     namespace: Namespace = "",
     project: Project = "",
 ) -> Answer:
-    """The topics of the memories: clusters of similar ones, with their keywords and a typical memory."""
+    """List the topics of the memories: clusters of similar ones, with their keywords and a typical memory."""
     from snell.memory.clusters import regions
 
     selection = _select(call, project, namespace)
@@ -91,7 +91,7 @@ def visualize(
     namespace: Namespace = "",
     project: Project = "",
 ) -> Answer:
-    """A map of the memories: positions as JSON, a picture as SVG, or a chart for Mermaid."""
+    """Draw a map of the memories: positions as JSON, a picture as SVG, or a chart for Mermaid."""
     from snell.memory.clusters import regions
     from snell.memory.map_drawing import mermaid, svg
     from snell.memory.map_layout import MOST_POINTS, compute_layout

@@ -50,7 +50,7 @@ def session(
     session_id: Annotated[str, about("or `last`", min_length=1, max_length=200)] = "last",
     project: Project = "",
 ) -> Answer:
-    """What Snell decided in a session: tools, denied calls and their reasons, failures."""
+    """Report what Snell decided in a session: tools, denied calls and their reasons, failures."""
     database, place, wanted = _database(call), project_of_call(call, project), session_id
     if wanted == "last":
         newest = database.run(lambda tx: ProjectFilter(tx, place).sessions(1), only_reads=True)
@@ -76,7 +76,7 @@ def session(
 
 @operation("journal.sessions", tool=True, slow=True, gives=results.Listed)
 def sessions(call: Call, limit: Limit = 10, project: Project = "") -> Answer:
-    """The sessions that were active last."""
+    """List the sessions that were active last."""
     place = project_of_call(call, project)
     found = _database(call).run(lambda tx: ProjectFilter(tx, place).sessions(limit), only_reads=True)
     return {"sessions": to_builtins(found)}
@@ -84,7 +84,7 @@ def sessions(call: Call, limit: Limit = 10, project: Project = "") -> Answer:
 
 @operation("journal.efforts", tool=True, gives=results.Listed)
 def efforts(call: Call, effort_id: Annotated[int, Meta(ge=1)] | None = None) -> Answer:
-    """The newest efforts, or one of them with its sessions."""
+    """List the newest efforts, or show one of them with its sessions."""
     if not call.runtime.store.get(*IN_USE):
         return {"efforts": [], "sessions": []}  # reading must not switch the work layer on
     if effort_id is None:

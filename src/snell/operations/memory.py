@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta, Struct, to_builtins
 
-from snell.memory.types import ANY, Draft, Found, NotRememberedError
+from snell.memory.types import ANY, Draft, Hit, NotRememberedError
 from snell.operations import results
 from snell.operations.declaration import Answer, Call, about
 from snell.operations.memory_call import (
@@ -129,7 +129,7 @@ def hybrid_recall(
     alpha: Annotated[float, about("1: only by meaning, 0: only by words", ge=0, le=1)] = 0.5,
     project: Project = "",
 ) -> Answer:
-    """Like `recall`, with a weight for words and meaning: `alpha` 1 uses only meaning, 0 only words."""
+    """Search like `recall`, with a weight for words and meaning: `alpha` 1 uses only meaning, 0 only words."""
     from snell.memory.recall import Question
 
     memories, place = memories_of(call), project_of_call(call, project)
@@ -151,7 +151,7 @@ def hybrid_recall(
 
 @memory_operation("memory.nearby", tool=True, verb=True, gives=results.Recalled)
 def nearby(call: Call, memory_id: MemoryId, limit: Limit = 5, project: Project = "") -> Answer:
-    """The memories most similar to one."""
+    """List the memories most similar to one."""
     if not project:  # an agent gets memories of another project only if it names that project
         check_own(call, [memory_id], advice="name that `project`, or `*` for all")
     return {"memories": [_with_similarity(each) for each in memories_of(call).nearby(memory_id, limit, project)]}
@@ -159,7 +159,7 @@ def nearby(call: Call, memory_id: MemoryId, limit: Limit = 5, project: Project =
 
 @memory_operation("memory.get", verb="memory show")
 def get(call: Call, memory_id: MemoryId) -> Answer:
-    """One memory."""
+    """Show one memory."""
     from snell.memory import rows
 
     return dict(to_builtins(memories_of(call).read(lambda tx: rows.get(tx, memory_id))))
@@ -173,7 +173,7 @@ def list_memories(
     project: Project = "",
     before: Annotated[int, about("only older ones than this time, in ms")] = 0,
 ) -> Answer:
-    """The newest memories."""
+    """List the newest memories."""
     from snell.memory import rows
 
     place = {"project": project_of_call(call, project), "namespace": valid_namespace(namespace)}
@@ -207,7 +207,7 @@ def forget_batch(call: Call, memory_ids: MemoryIds) -> Answer:
 
 @memory_operation("memory.stats", tool=True, verb=True, gives=results.Counted)
 def stats(call: Call, project: Project = "") -> Answer:
-    """The number of memories, by namespace and source, and what is still to be read and processed."""
+    """Count the memories, by namespace and source, and what is still to be read and processed."""
     from snell.memory import rows
     from snell.memory.transcript_capture import bytes_unread
     from snell.memory.transcript_position import overlong_lines
@@ -261,7 +261,7 @@ def import_(
     )
 
 
-def _with_similarity(found: Found) -> Answer:
+def _with_similarity(found: Hit) -> Answer:
     return {**to_builtins(found.memory), "similarity": found.similarity, "by": found.by}
 
 

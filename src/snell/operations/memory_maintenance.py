@@ -30,7 +30,7 @@ _NO_LIMIT = 2.0
 
 @memory_operation("memory.namespaces", tool=True, verb=True, gives=results.Namespaces)
 def namespaces(call: Call, project: Project = "") -> Answer:
-    """The namespaces, with the number of memories in each."""
+    """List the namespaces, with the number of memories in each."""
     from snell.memory import rows
 
     place = project_of_call(call, project)

@@ -4,16 +4,16 @@ from typing import Any
 
 from msgspec import Struct, defstruct
 
-from snell.memory.consolidation import Joined
+from snell.memory.consolidation import MergedGroup
 from snell.memory.map_paths import Stop
-from snell.memory.types import Kept, Memory
+from snell.memory.types import Memory, StoreResult
 
 
 class Answer(Struct, kw_only=True, frozen=True):
     notices: list[str] = []  # about captures since the last answer
 
 
-class Remembered(Kept, frozen=True, kw_only=True):
+class Remembered(StoreResult, frozen=True, kw_only=True):
     notices: tuple[str, ...] = ()
 
 
@@ -63,7 +63,7 @@ PathResult = _answer("PathResult", stops=list[Waypoint], remark=_TEXT)
 ShownRegions = _answer("ShownRegions", regions=list[ShownRegion], alone=list[str], remark=_TEXT)
 MapResult = _answer("MapResult", format=str, nodes=_ROWS, edges=_ROWS, regions=_ROWS, drawing=_TEXT, remark=_TEXT)
 Changed = _answer("Changed", changes=list[dict[str, Any]], changed=(int, 0), dry_run=(bool, False))
-Consolidated = _answer("Consolidated", groups=list[Joined], dry_run=bool)
+Consolidated = _answer("Consolidated", groups=list[MergedGroup], dry_run=bool)
 Exported = _answer("Exported", path=str, memories=int)
 Imported = _answer("Imported", statuses=dict[str, int], dry_run=bool)
 Counted = _answer("Counted", memories=int)

@@ -29,7 +29,7 @@ def list_tasks(
 @operation("task.show", verb=True)
 def show_task(tx: Transaction, cwd: str, path: Folder) -> list[Record]:
     """Show the efforts of a task."""
-    return efforts.list_(tx, os.path.normpath(os.path.join(cwd, path)))
+    return efforts.list_(tx, tasks.get(tx, os.path.normpath(os.path.join(cwd, path)))["dirPath"])
 
 
 @operation("task.add", verb=True, permission="writes")

@@ -50,12 +50,7 @@ def redact(text: str) -> str:
 
 
 def redact_data(value: Any, longest: int | None = None) -> Any:
-    """
-    Return JSON-like data with its secrets replaced: recognised by what a value looks like, or by its name.
-
-    Texts over `longest` characters are cut. The cut comes last, so that it cannot halve a secret into something that
-    is no longer recognised.
-    """
+    """Return JSON-like data without its secrets; then texts over `longest` are cut, so that no cut halves a secret."""
     from snell.redact.data import without_secrets
 
     most = _SHORT if longest is None else longest

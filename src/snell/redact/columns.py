@@ -14,12 +14,7 @@ _AROUND, _LONGEST = " \t\r\"'`*", 2_000  # characters around a cell, and of a li
 
 
 def values_below(text: str, at: int) -> list[Span]:
-    """
-    Return the secrets below a name at the head of a column.
-
-    Each line is read for few heads only, so that the time stays linear: the head is the first line with its number of
-    cells, all its columns are read at once, and the rows end with the first line that has another number.
-    """
+    """Return the secrets below a name at the head of a column; few heads read a line, so that the time stays linear."""
     if not PATTERNS.column.match(text, at):
         return []
     head = _line_at(text, at)

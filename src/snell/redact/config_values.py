@@ -4,17 +4,10 @@ import re
 from functools import cache
 
 from snell.redact.format_rules import Span
-from snell.redact.named_values import (
-    LONGEST,
-    is_cell_secret,
-    is_quoted_secret,
-    name_at,
-    name_before,
-    value_at,
-)
+from snell.redact.named_values import LONGEST, is_cell_secret, is_quoted_secret, name_at, name_before, value_at
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import Strength, is_secret_name, kind_of_name, strength_of
-from snell.redact.value_shape import is_blank
+from snell.redact.value_shape import is_blank, is_invented
 
 
 def value_of(text: str, at: int) -> Span | None:
@@ -75,12 +68,16 @@ def argument(text: str, at: int, sign: re.Match[str], name: str, strength: Stren
         cell = PATTERNS.cell.match(text, sign.end())
         accepted = cell and is_cell_secret(cell[1], name, strength)
         return (*cell.span(1), kind_of_name(name)) if cell and accepted else None
-    if not sign[4] or strength == "weak" or not PATTERNS.setting_call.search(text, max(0, begins - 60), begins):
+    is_vague = strength == "weak" and not name.isupper()
+    if not sign[4] or is_vague or not PATTERNS.setting_call.search(text, max(0, begins - 60), begins):
         return None
     found = PATTERNS.argument.match(text, at)
-    if not found or found[1].isalpha() or not is_quoted_secret(found[1], name, strength):
+    value = found[2] if found else ""
+    words = PATTERNS.plain_word if name.isupper() else PATTERNS.joined_words
+    is_word = value.isalpha() and not (strength == "password" and words.match(value))
+    if not found or is_word or not is_quoted_secret(value, name, strength):
         return None
-    return found.start(1), found.end(1), kind_of_name(name)
+    return (*found.span(2), kind_of_name(name))
 
 
 def typed_assignment(text: str, at: int) -> Span | None:
@@ -101,6 +98,15 @@ def option_values(text: str, at: int) -> list[Span]:
     options = options_by_program().get(command[1].lower()) if command else None
     found = options.finditer(text, at, command.end()) if command and options else ()
     return [(*each.span(1), "password") for each in found if not is_blank(each[1])]
+
+
+def short_option(text: str, at: int) -> list[Span]:
+    """Return the value of a short option such as `-p` of any program, if it looks made up."""
+    found = PATTERNS.short_option.match(text, at)
+    if not found or not is_invented(found[4], strict=True):
+        return []
+    is_sure = found[1] or PATTERNS.user_option.search(text, max(0, at - 200), at)
+    return [(*found.span(4), "password")] if is_sure else []
 
 
 @cache

@@ -9,20 +9,12 @@ from typing import Any
 from snell.redact import config_values
 from snell.redact.columns import inserted_values, values_below
 from snell.redact.format_rules import Span, known_format
-from snell.redact.named_values import (
-    LONGEST,
-    is_plain,
-    name_at,
-    name_before,
-    value_at,
-    value_before,
-)
+from snell.redact.named_values import LONGEST, name_at, name_before, value_at, value_before
 from snell.redact.pattern_file import PATTERNS
 from snell.redact.secret_names import strength_of
 from snell.redact.value_shape import is_blank, is_random, is_wordy
 
 Match = Callable[[str, int], Span | None]
-_SHORTEST_STATED = 5  # characters of a password in prose
 _LONGEST_KEY, _SHORTEST_KEY = 65_536, 16  # characters of a private key
 
 
@@ -62,32 +54,19 @@ def _assignment(text: str, at: int) -> Span | None:
     tight = before.startswith("--") or (sign[2] in {"=", ">"} and not sign[1] and not sign[3])
     is_listed = PATTERNS.setting_before.search(text, max(0, begins - 80), begins)
     is_listed = is_listed or PATTERNS.setting_after.match(text, sign.end())  # `user=a password=x`, `Uid=a;Pwd=x;`
+    strength = "password" if is_listed and name.lower() in {"pass", "pw"} else strength
     sure = before.startswith("-") or name.isupper() or bool(tight and is_listed)
     return value_at(text, sign.end(), name, strength, tight=tight, sure=sure)
 
 
 def _is_not_value(text: str, sign: re.Match[str], begins: int) -> bool:
-    """
-    Return whether what follows the name is no value.
-
-    It may be another name on the next line (`password:` above `min_length: 12`), or a psql variable (`:"name"`).
-    """
+    """Whether it is no value but the name on the next line (`password:` above `min: 12`), or of psql (`:"name"`)."""
     if sign[2] == "=" and sign[3] and not sign[1]:  # `password= --token x`
         return "\n" not in sign[3] or PATTERNS.next_name.match(text, sign.end()) is not None
     if "\n" in (sign[3] or ""):
         return PATTERNS.next_name.match(text, sign.end()) is not None
     is_sql = sign[2] == ":" and not sign[3] and PATTERNS.sql_before.search(text, max(0, begins - 40), begins)
     return bool(is_sql and PATTERNS.psql_variable.match(text, sign.end()))
-
-
-def _with_password(text: str, at: int) -> Span | None:
-    """Match `log in with password x`: prose, so the value needs more than letters."""
-    found = PATTERNS.with_password.match(text, at)
-    value = found[1].rstrip(".,;:!?)") if found else ""
-    if not found or len(value) < _SHORTEST_STATED or PATTERNS.prose_after_password.match(value) or is_plain(value):
-        return None
-    is_word = all(each.isalpha() or each in "-_/.'" for each in value)
-    return None if is_word else (found.start(1), found.start(1) + len(value), "password")
 
 
 def _known_or(text: str, start: int, end: int, kind: str) -> Span:
@@ -103,18 +82,9 @@ def _authorization(text: str, at: int) -> Span | None:
     value, start = found[2], found.start(2)
     if is_blank(value) or is_wordy(value) or PATTERNS.web_address.match(value):
         return None
-    if not found[1] and not any(map(str.isdigit, value)):
-        return None
-    if not found[1] and (len(value) < 8 or PATTERNS.call.match(value)):
+    if not found[1] and (len(value) < 8 or not any(map(str.isdigit, value)) or PATTERNS.call.match(value)):
         return None
     return _known_or(text, start, found.end(), "authorization")
-
-
-def _bearer(text: str, at: int) -> Span | None:
-    found = PATTERNS.bearer.match(text, at)
-    if not found or is_blank(found[1]) or not any(map(str.isdigit, found[1])) or PATTERNS.web_address.match(found[1]):
-        return None
-    return known_format(text, found.start(1)) or (found.start(1), found.end(1), "bearer-token")
 
 
 def _address(text: str, at: int) -> Span | None:
@@ -217,7 +187,6 @@ _FUNCTIONS: tuple[tuple[Match, tuple[str, ...]], ...] = (
     (_address, ("://",)),
     (private_key, ("-----begin", "putty-user")),
     (_end_of_key, ("-----end",)),
-    (_with_password, ("with",)),
     (_jwk_value, ('"d', '"k', '"p', '"q')),
     (config_values.value_before_name, ("name", "key")),
     (config_values.flag, ("--", "-")),
@@ -225,7 +194,6 @@ _FUNCTIONS: tuple[tuple[Match, tuple[str, ...]], ...] = (
     (config_values.variable, ("variable",)),
     (config_values.env_line, ("env", "arg")),
     (_authorization, ("authorization",)),
-    (_bearer, ("bearer",)),
     (config_values.typed_assignment, _ANY),
     (_assignment, (*_ANY, "security", "_pat")),
 )

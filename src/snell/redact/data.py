@@ -62,11 +62,7 @@ def _redact_all(value: Any) -> Any:
 
 
 def _redact_kind(value: Any, kind: str, text: Text) -> Any:
-    """
-    Replace every text inside by a placeholder, whatever it looks like, except blank ones.
-
-    Numbers are replaced only under the name of a password, flags never: under other names they are settings.
-    """
+    """Replace every text inside but blank ones; under the name of a password also numbers, but never a flag."""
     if isinstance(value, str):
         return text(value) if is_blank(value) else f"[redacted:{kind}]"
     if isinstance(value, dict):
@@ -78,10 +74,6 @@ def _redact_kind(value: Any, kind: str, text: Text) -> Any:
 
 
 def _is_secret_file(value: dict[Any, Any]) -> bool:
-    path = value.get("file_path")
-    if not isinstance(path, str):
-        path = value.get("filePath")
-    if not isinstance(path, str):
-        return False
-    name = os.path.basename(path).lower()
+    paths = [each for each in map(value.get, ("file_path", "filePath")) if isinstance(each, str)]
+    name = os.path.basename(paths[0]).lower() if paths else ""
     return name in _SECRET_FILES or name.endswith(_SECRET_ENDINGS) or name.startswith(".env.")

@@ -11,24 +11,18 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-_LOWER, _UPPER, _DIGITS = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
+from snell.redact.pattern_file import PATTERNS
+
 _UUID = "{h8}-{h4}-{h4}-{h4}-{h12}"
 
-CLASSES = {  # one letter, the characters, and how a pattern writes them
-    "w": (_LOWER + _UPPER + _DIGITS, "A-Za-z0-9"),
-    "s": (_LOWER + _UPPER + _DIGITS + "_-", "A-Za-z0-9_-"),
-    "p": (_LOWER + _UPPER + _DIGITS + "_.-", "A-Za-z0-9_.-"),
-    "e": (_LOWER + _UPPER + _DIGITS + "_-+/=", "A-Za-z0-9_+/=-"),
-    "t": (_LOWER + _UPPER + _DIGITS + "_-.~", "A-Za-z0-9_.~-"),
-    "q": (_LOWER + _UPPER + _DIGITS + "_.=-", "A-Za-z0-9_.=-"),
-    "b": (_LOWER + _UPPER + _DIGITS + "+/", "A-Za-z0-9+/"),
-    "l": (_LOWER + _DIGITS, "a-z0-9"),
-    "U": (_UPPER + _DIGITS, "A-Z0-9"),
-    "a": (_LOWER, "a-z"),
-    "A": (_UPPER, "A-Z"),
-    "h": (_DIGITS + "abcdef", "a-fA-F0-9"),
-    "d": (_DIGITS, "0-9"),
-}
+
+def _members(of: str) -> str:
+    """Return the characters of a class, in its order; hex is written small."""
+    ranges = re.findall(r"\\?(.)(?:-(.))?", of.replace("A-F", ""))
+    return "".join(chr(each) for first, last in ranges for each in range(ord(first), ord(last or first) + 1))
+
+
+CLASSES = {letter: (_members(of), of) for letter, of in PATTERNS.tables["classes"].items()}
 _LONGER = 255  # characters that a secret may have beyond the known ones
 
 
@@ -66,11 +60,7 @@ def parts_of(form: str) -> tuple[Part, ...]:
 
 
 def pattern_of(parts: tuple[Part, ...], *, ends_there: bool) -> str:
-    """
-    Return the pattern. A last part that is longer than known is included: a longer secret is still a secret.
-
-    With `ends_there` a longer text does not match: the start of such a format is common in other texts.
-    """
+    """Return the pattern: of a secret that may be longer than known, or with `ends_there` of none that is."""
     written = [re.escape(each.literal) or f"[{each.of}]{{{each.least},{each.most}}}" for each in parts]
     last = parts[-1]
     if not last.chars:

@@ -89,11 +89,7 @@ def _is_secret_after_word(body: str) -> bool:
 
 
 def is_word_start(text: str, at: int) -> bool:
-    """
-    Return whether a word can begin here.
-
-    The character before is no ASCII letter or digit, or it ends an escape such as `\\n` or `%3D`.
-    """
+    """Return whether a word can begin here: after no ASCII letter or digit, or after an escape such as `%3D`."""
     if at == 0 or not (before := text[at - 1]).isalnum() or not before.isascii():
         return True
     return bool(PATTERNS.escape_before.search(text, max(0, at - 8), at))

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from snell.redact import scan
 from snell.redact.format_rules import Format, Span, formats_around, formats_at, is_word_start
 from snell.redact.normalise import View
+from snell.redact.pattern_file import PATTERNS
 from snell.redact.value_shape import changes, is_random
 
 _LONGEST, _LINES = 8_192, 24  # characters of a word on one line, and lines of one secret
@@ -22,27 +23,14 @@ _CHANGES = 0.25  # share of the letters of a secret that follow one of the other
 _ESCAPE = 40  # characters that tell whether a word precedes a secret
 _BACK = 200  # how far a secret may begin before its literal
 
-_IN_WORDS = rb"A-Za-z0-9$%+,./:=?@_|~-"
-_WORDS = bytes(ord("a" if re.match(b"[%b]" % _IN_WORDS, bytes([each])) else " ") for each in range(256))
-# What a mail, a diff, a comment or a listing puts before a line.
-_MARKS = rb"(?>[ \t]*(?:(?:[>|#*+-]|//|\d{1,6}[\t?:])[ \t]{0,8}){0,4})"
-_SAFE = rb"[ \t]*(?:(?:[>|#*]|//|\d{1,6}[\t?:])[ \t]{0,8}){0,4}"  # those that no secret begins with
-# Prose, or a name in code.
-_PLAIN = rb"[A-Za-z]?[a-z_.]*(?:[A-Z][a-z_.]+){0,6}[,;:!?)]{0,3}(?:[\s(\[{=\"'`<>\\]|\Z)"
-_DIGIT_BEFORE = b"|".join(rb"(?<=[0-9]%b)" % (b"." * width) for width in range(1, 9))
-_GOES_ON = rb"(?:%b(?=[%b])(?!%b)|(?:%b)%b(?=[%b]))" % (_MARKS, _IN_WORDS, _PLAIN, _DIGIT_BEFORE, _MARKS, _IN_WORDS)
-# Both begin with what `re` can search for quickly. A character that ends sentences or rows of tables is in the middle
-# of a secret only if what follows is long.
-_BEFORE = b"|".join(rb"(?<=[A-Za-z0-9]%b\n)" % each for each in (b"", b"[_+/=-]", rb"[\r \t]", rb"[_+/=-][\r \t=]"))
-_SIGN_BEFORE = rb"(?<=[A-Za-z0-9][.:|$?]\n)(?=%b[%b]{12})" % (_MARKS, _IN_WORDS)
-_BREAKS = (
-    re.compile(rb"(\n)(?<=[A-Za-z0-9_+/=.:|$?\r \t-]\n)(?:%b|%b)%b" % (_BEFORE, _SIGN_BEFORE, _GOES_ON), re.DOTALL),
-    re.compile(rb"(\\n)(?<=[\\A-Za-z0-9_+/=.-]..)%b" % _GOES_ON, re.DOTALL),
+_WORDS = bytes(ord("a" if PATTERNS.word_sign.match(chr(each)) else " ") for each in range(256))
+_BREAKS = tuple(
+    re.compile(PATTERNS.expand(each).encode(), re.DOTALL) for each in PATTERNS.tables["line_breaks"]["breaks"]
 )
-_ENDING = re.compile(rb"(?:(?<!=)=\r?|[ \t\r]{1,2}|\\{1,4}r\\{0,3}|\\{1,3})?\Z")  # `=` is how a mail wraps a line
+_ENDING = re.compile(PATTERNS.tables["line_breaks"]["ending"].encode())
 # A `+` or `-` at the start of a line may be part of the secret, so these readings are tried as well: every such sign
 # belongs to it, or every one but the first.
-_READINGS = re.compile(_SAFE), re.compile(rb"[+-]" + _SAFE)
+_READINGS = tuple(re.compile(f"{sign}{PATTERNS.safe_marks.pattern}".encode()) for sign in ("", "[+-]"))
 
 Break = tuple[int, int]  # where the word before it ends, and where the one after it begins
 

@@ -43,18 +43,21 @@ def value_at(text: str, at: int, name: str, strength: Strength, *, tight: bool, 
             return None
         line = strength == "password" and not tight and PATTERNS.rest_of_line.match(text, start)
         end = line.end() if line else bare.end() if bare else start
+        if opening and "\n" in opening[0] and (more := PATTERNS.block_goes_on.match(text, end)):
+            end = more.end()
         is_code = text[end : end + 1] in {"(", "["}
-        accepted = not is_code and _is_bare_secret(text[start:end], name, strength, tight=tight, sure=sure)
+        value = text[start:end]
+        accepted = not is_code and _is_bare_secret(value, name, strength, tight=tight, sure=sure)
+        if strength == "password" and not accepted and PATTERNS.plain_word.match(value):
+            accepted = bool(PATTERNS.beside_settings.search(text, max(0, start - 300), start))
     return (start, end, kind_of_name(name)) if accepted else None
 
 
 def _is_compact_code(text: str, start: int, end: int) -> bool:
     """Whether it is a name in an object of a program without spaces: `{password:t2,token:e}`."""
-    if text[start - 1 : start] != ":" or text[end : end + 1] not in {",", "}"}:
-        return False
-    return bool(
-        PATTERNS.compact_name.match(text[start:end]) and PATTERNS.member_before.search(text, max(0, start - 90), start)
-    )
+    is_member = text[start - 1 : start] == ":" and text[end : end + 1] in {",", "}"}
+    is_name = is_member and PATTERNS.compact_name.match(text[start:end])
+    return bool(is_name and PATTERNS.member_before.search(text, max(0, start - 90), start))
 
 
 def value_before(text: str, at: int, pattern: re.Pattern[str]) -> Span | None:
@@ -79,11 +82,16 @@ def is_quoted_secret(value: str, name: str, strength: Strength) -> bool:
     if is_blank(value) or PATTERNS.path.match(value) or PATTERNS.no_quoted_value.match(value):
         return False
     if strength == "password":
-        return len(value) >= 3 and not _is_label(value)
+        is_name = re.sub(r"\W|_", "", value).lower() == re.sub(r"\W|_", "", name).lower()  # as an enumeration has it
+        return len(value) >= 3 and not _is_label(value) and not is_name
+    if PATTERNS.scrambled.match(value):
+        return True
     if strength == "weak":
         return _looks_secret(value, name)
     if PATTERNS.phrase.match(value):
         return kind_of_name(name) != "token"  # what a tokenizer is tried with
+    if PATTERNS.hyphened_words.match(value) and PATTERNS.of_program.search(name):
+        return True
     return len(value) >= 6 and not any(map(str.isspace, value)) and not _is_wordy_under(value, name)
 
 

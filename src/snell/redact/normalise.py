@@ -122,7 +122,7 @@ def escape_pattern() -> re.Pattern[str]:
     """Return the pattern of all escapes. It begins with one character, since the standard library finds that fast."""
     rows = ((first, f"(?P<of_{number}>{rest}){after}") for number, first, rest, after in _escapes("(?={})"))
     found = (f"(?<={first})(?:{'|'.join(rest for _, rest in of)})" for first, of in groupby(rows, itemgetter(0)))
-    return re.compile(rf"""[%\\&"'`$<{{\x1b](?:{"|".join(found)})""")
+    return re.compile(rf"""[%\\&"'`$<{{=\x1b](?:{"|".join(found)})""")
 
 
 def escape_scans() -> list[str]:

@@ -9,7 +9,7 @@ from snell.redact.encodings import decode_run, reads_like_text, run_at
 from snell.redact.foreign_names import in_english
 from snell.redact.format_rules import Span, known_around, known_format
 from snell.redact.line_breaks import secrets_across_lines
-from snell.redact.near_values import near_value
+from snell.redact.near_values import near_values
 from snell.redact.normalise import View, unescape, without_zero_width
 
 _WIDE_SIGNS = str.maketrans("：＝", ":=")  # as they are typed between Chinese and Japanese characters
@@ -79,8 +79,8 @@ def _find_plain(text: str, data: bytes) -> list[Span]:
 
 def _find_near(text: str, data: bytes) -> list[Span]:
     """Find the values near names; a placeholder is none."""
-    spans = (near_value(text, at) for at in scan.scans().names(data))
-    return [span for span in spans if span and "[redacted:" not in text[max(0, span[0] - 10) : span[1]]]
+    spans = (span for at in scan.scans().names(data) for span in near_values(text, at))
+    return [span for span in spans if "[redacted:" not in text[max(0, span[0] - 10) : span[1]]]
 
 
 def _find_formats(text: str, data: bytes) -> list[Span]:

@@ -1,6 +1,5 @@
 """Judge what a value looks like: random, made of words, or a placeholder."""
 
-import re
 from functools import lru_cache
 from itertools import pairwise
 from math import log2
@@ -33,14 +32,14 @@ def is_mask(value: str) -> bool:
 
 def is_sample_of(body: str) -> bool:
     """Whether the part of a known format that should be random is not."""
-    if "EXAMPLE" in body or is_mask(body) or _NAME.fullmatch(body):
+    if "EXAMPLE" in body or is_mask(body) or PATTERNS.name_of_program.fullmatch(body):
         return True
     return len(body) >= 16 and entropy(body) < (2.0 if body.isdigit() else 2.3 if len(body) < 20 else 2.6)
 
 
 def is_random(value: str, least: int = 12) -> bool:
     """Whether it was not written by hand: long enough, letters among digits, and hardly any repetition."""
-    if len(value) < least or not _KEY_LIKE.fullmatch(value):
+    if len(value) < least or not PATTERNS.key_like.fullmatch(value):
         return False
     digits = sum(map(str.isdigit, value))
     if digits == len(value):
@@ -48,20 +47,22 @@ def is_random(value: str, least: int = 12) -> bool:
     if not digits:
         return len(value) >= 20 and changes(value) >= len(value) // 5 and not _is_words(value)
     is_base32 = len(value) >= 16 and value.isupper() and value.isalnum()
-    if _NAMED.fullmatch(value) and not is_base32:  # release-2024-05, linux-x64-node20, SalesResults-1.2
+    if PATTERNS.named_like.fullmatch(value) and not is_base32:  # release-2024-05, linux-x64-node20, SalesResults-1.2
         return False
     return entropy(value) >= (2.6 if len(value) < 16 else 3.0)
 
 
 def _is_words(value: str) -> bool:
     """Whether it is words, perhaps written together: `noDeleteOnFetchRejection`."""
-    parts = _CAMEL_CASE.findall(value)
+    parts = PATTERNS.camel_case.findall(value)
     return is_wordy(value) or (len(parts) <= len(value) // 4 and "".join(parts) == value)
 
 
 def is_jumbled(value: str) -> bool:
     """Whether upper and lower case alternate as in no name: `blQTxMSKzZks`, but not `parseJSONFromURL`."""
-    return len(value) >= 10 and changes(value) * 3 >= len(value) and "".join(_CAMEL_CASE.findall(value)) != value
+    return (
+        len(value) >= 10 and changes(value) * 3 >= len(value) and "".join(PATTERNS.camel_case.findall(value)) != value
+    )
 
 
 def is_mixed(value: str) -> bool:
@@ -72,17 +73,12 @@ def is_mixed(value: str) -> bool:
 
 def is_wordy(value: str) -> bool:
     """Whether it is words and what joins them: `my-secret-name`, `Some text`, `app.tokens.refresh`."""
-    return bool(_WORDS.fullmatch(value))
+    return bool(PATTERNS.only_words.fullmatch(value))
 
 
 @lru_cache(maxsize=4_096)
 def is_invented(value: str, *, strict: bool = False) -> bool:
-    """
-    Whether a person made it up to be a password: `Lem0nade_Stand`, `pewter&Spoon`, `thistle.Barge`.
-
-    No word, name, number or piece of code is spelled so. Where less tells that it is a value, `strict` asks for more
-    than words with a number: `bluewhale-77-kitchen`.
-    """
+    """Whether a person made it up, such as `Lem0nade_Stand`; `strict` wants more than `bluewhale-77-kitchen`."""
     if not 6 <= len(value) <= 64 or is_blank(value) or is_fingerprint(value):
         return False
     if PATTERNS.no_invention.search(value) or PATTERNS.object_before.match(value):
@@ -108,12 +104,3 @@ def entropy(value: str) -> float:
     """Return the bits per character."""
     size = len(value)
     return -sum(n / size * log2(n / size) for n in (value.count(each) for each in set(value))) if size else 0.0
-
-
-_KEY_LIKE = re.compile(r"[A-Za-z0-9_+/=.~:|%$!@#^&*,-]+")
-_CAMEL_CASE = re.compile(r"[A-Z]?[a-z]+")
-_NAME = re.compile(r"[a-z]{8,24}|(?:[A-Z]{1,3}[a-z]{3,}){2,}")  # an identifier of a program
-_PART = r"(?:[A-Za-z]+\d{0,3}|\d{1,5})"
-_NAMED = re.compile(rf"{_PART}(?:[-_./:@ ,=]{_PART})*")
-_WORD = r"(?:[A-Z]{0,3}[a-z]+(?:[A-Z]{1,3}[a-z]{2,})*|[A-Z]+)"
-_WORDS = re.compile(rf"{_WORD}(?:[-_./:, ]+{_WORD})*\d{{0,2}}")

@@ -14,7 +14,7 @@ from snell.cli.read_journal import read_journal
 from snell.engine.explain import shorten
 from snell.model.errors import SnellError
 from snell.records import decisions
-from snell.replay.decisions import Asked, recorded_sessions
+from snell.replay.decisions import EventFilter, recorded_sessions
 from snell.replay.recorded_event import RecordedEvent
 from snell.setup.edit_toml import toml_value
 from snell.system.files import read_capped, write_atomically
@@ -54,7 +54,7 @@ def find_event(where: Places, wanted: str) -> tuple[RecordedEvent, Mapping[str, 
         if row is None:
             raise SnellError(f"there is no decision `{wanted}`", advice="`snell log` lists them")
         kept = database.run(lambda tx: decisions.trace(tx, row.id), only_reads=True)
-        sessions = recorded_sessions(database, where, Asked(row.at, row.session_id))
+        sessions = recorded_sessions(database, where, EventFilter(row.at, row.session_id))
         found = next(each for events in sessions for each in events if each.id == row.id)
     if kept is None or "input" in found.unknown or found.unknown == "its trace is gone":
         raise SnellError(f"the event of `{row.id}` was not kept", advice="`snell record on` keeps whole events")
@@ -64,14 +64,15 @@ def find_event(where: Places, wanted: str) -> tuple[RecordedEvent, Mapping[str, 
 def case_of(recorded: RecordedEvent, trace: Mapping[str, Any], hook: str = "") -> tuple[str, str]:
     """Return the name of a case and its text; its expectation is about one hook, or about all that decided."""
     day = time.strftime("%Y-%m-%d", time.gmtime(recorded.at / 1000))
-    event = _event(recorded)
+    cwd = recorded.payload.get("cwd") or ""
+    event = _writable(_event(recorded), cwd)
     given = next((event[key] for key in ("command", "path", "prompt", "url") if isinstance(event.get(key), str)), "")
     what = f"{recorded.tool_name or recorded.name} {shorten(given, 60)}"
     name = " ".join(f"{what}, recorded on {day} ({recorded.id})".split())
-    lines = ["[[case]]", f"name = {toml_value(name)}", f"event = {toml_value(_writable(event))}"]
+    lines = ["[[case]]", f"name = {toml_value(name)}", f"event = {toml_value(event)}"]
     if recorded.unknown:
         lines.insert(1, f"# {recorded.unknown}: write one of your own that the hook judges the same")
-    return name, "\n".join([*lines, f"expect = {toml_value(_expectation(recorded, trace, hook))}"]) + "\n"
+    return name, "\n".join([*lines, f"expect = {toml_value(_expectation(recorded, trace, hook, cwd))}"]) + "\n"
 
 
 def _event(recorded: RecordedEvent) -> dict[str, Any]:
@@ -90,27 +91,30 @@ def _event(recorded: RecordedEvent) -> dict[str, Any]:
     return {"on": recorded.name, "tool": recorded.tool, "input": given, **rest}
 
 
-def _expectation(recorded: RecordedEvent, trace: Mapping[str, Any], hook: str) -> Any:
+def _expectation(recorded: RecordedEvent, trace: Mapping[str, Any], hook: str, cwd: str) -> Any:
+    """Return the verdict with its reason, in parts where that names the folder of the project."""
+    verdict, reason = recorded.verdict, next((each["text"] for each in trace.get("reasons") or []), "")
     if hook:
-        return next(_effects(trace, hook), "no_opinion")
-    reasons: list[dict[str, str]] = trace.get("reasons") or []
-    reason = reasons[0]["text"] if reasons else ""
-    return {recorded.verdict: reason} if reason and recorded.verdict in _VERDICTS else recorded.verdict
+        verdict, reason = next(_effects(trace, hook), ("no_opinion", ""))
+    parts = reason.split(f"{cwd}/") if len(cwd) > 1 else [reason]
+    return {verdict: parts if parts[1:] else reason} if reason and verdict in _VERDICTS else verdict
 
 
-def _effects(trace: Mapping[str, Any], hook: str) -> Iterator[dict[str, str]]:
+def _effects(trace: Mapping[str, Any], hook: str) -> Iterator[tuple[str, str]]:
     """Yield the verdicts of the hooks of one file."""
     for run in (each for part in trace.get("rounds") or [] for each in part.get("runs") or []):
         if hook in (run["hook"], run["hook"].partition("/")[0], run["hook"].rpartition("/")[2].partition(":")[0]):
             for effect in run.get("effects") or []:
                 verdict, _, text = effect.partition(": ")
                 if verdict in _VERDICTS:
-                    yield {verdict: text}
+                    yield verdict, text
 
 
-def _writable(value: Any) -> Any:
-    """Return a value that TOML can have: without nulls, and with keys in quotes where they need them."""
+def _writable(value: Any, cwd: str) -> Any:
+    """Return a value that TOML can have: without nulls, keys in quotes where needed, paths in the project relative."""
     if isinstance(value, dict):
         pairs = ((key if _BARE_KEY.fullmatch(key) else toml_value(key), each) for key, each in value.items())
-        return {key: _writable(each) for key, each in pairs if each is not None}
-    return [_writable(each) for each in value if each is not None] if isinstance(value, list) else value
+        return {key: _writable(each, cwd) for key, each in pairs if each is not None}
+    if isinstance(value, list):
+        return [_writable(each, cwd) for each in value if each is not None]
+    return value.replace(f"{cwd}/", "./") if isinstance(value, str) and len(cwd) > 1 else value

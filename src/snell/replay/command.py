@@ -10,10 +10,10 @@ from snell.cli.progress import Progress
 from snell.cli.read_journal import read_journal
 from snell.cli.terminal import Colours, print_json
 from snell.clients import canonical_name, client_named
-from snell.conversations.record import milliseconds
+from snell.conversations.record import duration_ms
 from snell.model.errors import SnellError
 from snell.replay.compare import UNCHANGED, UNKNOWN
-from snell.replay.decisions import Asked, find_row, recorded_sessions, session_of, sessions_in, up_to
+from snell.replay.decisions import EventFilter, find_row, recorded_sessions, session_of, sessions_in, up_to
 from snell.replay.output import as_json, lines_of, write_junit, write_sarif
 from snell.replay.run import Report, replay_all
 from snell.replay.transcripts import transcript_sessions
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     report = _replay_decision(args) if args.decision else _replay(args)
     if not report.events:
         source = "transcripts" if args.transcripts is not None else "decisions"
-        raise SnellError(f"there are no recorded {source} of that time", advice="name a longer time with `--since`")
+        raise SnellError(f"there are no recorded {source} that match", advice="`--since` names a longer time")
     if args.junit:
         write_junit(report, Path(args.junit))
     if args.sarif:
@@ -59,7 +59,7 @@ def _replay(args: argparse.Namespace) -> Report:
     client = canonical_name(args.client) if args.client else ""
     if client:
         client_named(client)
-    asked = Asked(int(time.time() * 1000) - milliseconds(args.since), args.session, client)
+    asked = EventFilter(int(time.time() * 1000) - duration_ms(args.since), args.session, client)
     with tempfile.TemporaryDirectory(prefix="snell-replay-") as folder:
         variant = build_variant(args, where, env, Path(folder))
         if args.transcripts is not None:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from snell.model.catalogue import row_of
 from snell.model.errors import SnellError
 from snell.model.protocols import Database, Transaction
-from snell.packs.recording.files import Kept, kept_events
+from snell.packs.recording.files import KeptEvent, kept_events
 from snell.records.decisions import SELF_TEST, Row, find
 from snell.replay.recorded_event import NOT_WHOLE, RecordedEvent, why_incomplete
 from snell.system.paths import Places
@@ -30,8 +30,8 @@ _ROWS = (
 )
 
 
-class Asked(Struct, frozen=True):
-    """Which events: not older than a time, of one session (its id or the beginning of it), of one client."""
+class EventFilter(Struct, frozen=True):
+    """Selects events: not older than a time, of one session (its id or the beginning of it), of one client."""
 
     since: int
     session: str = ""
@@ -60,7 +60,7 @@ class _Trace(Struct):
 _decode = msgspec.json.Decoder(_Trace).decode
 
 
-def sessions_in(database: Database, asked: Asked) -> list[tuple[str, int]]:
+def sessions_in(database: Database, asked: EventFilter) -> list[tuple[str, int]]:
     """Return the sessions with events since then, each with their number, in the order in which they began."""
     rows = database.run(lambda tx: tx.rows(_SESSIONS, asked.since, SELF_TEST), only_reads=True)
     return [(session, number) for session, number in rows if session.startswith(asked.session)]
@@ -70,15 +70,15 @@ def find_row(database: Database, decision_id: str) -> Row:
     """Return the row of a decision that exists."""
     row = database.run(lambda tx: find(tx, decision_id), only_reads=True)
     if row is None or row.client in ("", "person"):
-        raise SnellError(f"decision `{decision_id}` cannot be replayed", advice="no client asked for it")
+        raise SnellError(f"no client asked for decision `{decision_id}`", advice="`snell log` lists others")
     return row
 
 
-def session_of(database: Database, row: Row) -> Asked:
+def session_of(database: Database, row: Row) -> EventFilter:
     """Return what to ask for to get the session of a decision."""
     sql = "SELECT MIN(at) FROM decisions WHERE session_id = ?"
     first = database.run(lambda tx: tx.rows(sql, row.session_id), only_reads=True)
-    return Asked(int(first[0][0]), row.session_id)
+    return EventFilter(int(first[0][0]), row.session_id)
 
 
 def up_to(events: list[RecordedEvent], decision_id: str) -> list[RecordedEvent]:
@@ -87,7 +87,7 @@ def up_to(events: list[RecordedEvent], decision_id: str) -> list[RecordedEvent]:
     return events[: places[0] + 1] if places else []
 
 
-def recorded_sessions(database: Database, where: Places, asked: Asked) -> Iterator[list[RecordedEvent]]:
+def recorded_sessions(database: Database, where: Places, asked: EventFilter) -> Iterator[list[RecordedEvent]]:
     """Yield the events of each session, in their order."""
     kept = {each.id: each for each in kept_events(where.state, asked.since)}
     for session, _ in sessions_in(database, asked):
@@ -101,7 +101,7 @@ def recorded_sessions(database: Database, where: Places, asked: Asked) -> Iterat
             yield wanted
 
 
-def _event(session: str, row: tuple[Any, ...], kept: Mapping[str, Kept], inputs: dict[str, Any]) -> RecordedEvent:
+def _event(session: str, row: tuple[Any, ...], kept: Mapping[str, KeptEvent], inputs: dict[str, Any]) -> RecordedEvent:
     id_, at, client, name, tool, number, verdict, body = row
     trace = _decode(body) if body else _Trace(problems=["its trace is gone"])
     known = row_of(name)

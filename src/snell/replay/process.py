@@ -23,9 +23,9 @@ from snell.model.protocols import Database
 from snell.packs.recording.files import kind_of_file
 from snell.replay.clock import RecordedClock
 from snell.replay.compare import change_of, compare
+from snell.replay.hooks_without_answer import not_run, why_no_answer
 from snell.replay.recorded_event import RecordedEvent, Replayed, SessionResult, pack_events, unpack_events
 from snell.replay.sandbox import enter_sandbox
-from snell.replay.unheard import not_run, why_unheard
 from snell.runtime.app import Runtime, Storage
 from snell.runtime.event_flow import EventRun, run_decision
 from snell.runtime.executor import Executor
@@ -149,7 +149,7 @@ class Replayer:
             self.marks._scopes[f"session:{recorded.session}"] = dict(recorded.marks)
         if not recorded.is_counted:
             return None
-        why = recorded.unknown or why_unheard(recorded, decision, self.executor)
+        why = recorded.unknown or why_no_answer(recorded, decision, self.executor)
         if decision is not None and not why and (change := change_of(recorded.verdict, decision)):
             if change < 0:
                 why = self._why_unknown(recorded, is_whole=is_whole)

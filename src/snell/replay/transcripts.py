@@ -13,14 +13,14 @@ from snell.conversations import READERS, conversations_in, conversations_of
 from snell.conversations.record import Conversation, RecordedCall
 from snell.model.errors import SnellError
 from snell.model.tools import kind_of
-from snell.replay.decisions import Asked
+from snell.replay.decisions import EventFilter
 from snell.replay.recorded_event import RecordedEvent
 from snell.setup.plan import Site
 
 _HOME = re.compile(r"/(?:home|Users)/[^/]+|/root")
 
 
-def transcript_sessions(asked: Asked, site: Site, folder: str = "") -> Iterator[list[RecordedEvent]]:
+def transcript_sessions(asked: EventFilter, site: Site, folder: str = "") -> Iterator[list[RecordedEvent]]:
     """Yield the calls of each conversation: of the clients' own folders, or of all files below a folder."""
     for conversation in _conversations(asked, site, folder):
         calls = [call for call in conversation.calls if not call.at or call.at >= asked.since or folder]
@@ -38,7 +38,7 @@ def _unread_part(conversation: Conversation) -> RecordedEvent:
     )
 
 
-def _conversations(asked: Asked, site: Site, folder: str) -> Iterator[Conversation]:
+def _conversations(asked: EventFilter, site: Site, folder: str) -> Iterator[Conversation]:
     if folder:
         if not Path(folder).exists():
             raise SnellError(f"`{folder}` does not exist", advice="name a folder or a file of transcripts")

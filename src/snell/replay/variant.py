@@ -29,7 +29,10 @@ def build_variant(args: argparse.Namespace, where: Places, env: Mapping[str, str
     config = where.config
     if args.settings or args.preset:
         config = folder / "config"
-        _copy_settings(where.config, config)
+        if where.config.is_dir():
+            shutil.copytree(where.config, config, ignore_dangling_symlinks=True)
+        else:
+            config.mkdir(mode=0o700)
         if args.settings:
             _use_settings(Path(args.settings), config)
         if args.preset:
@@ -44,13 +47,6 @@ def build_variant(args: argparse.Namespace, where: Places, env: Mapping[str, str
     )
     _check_names(variant, env)
     return variant
-
-
-def _copy_settings(config: Path, to: Path) -> None:
-    if config.is_dir():
-        shutil.copytree(config, to, ignore_dangling_symlinks=True)
-    else:
-        to.mkdir(mode=0o700)
 
 
 def _use_settings(path: Path, config: Path) -> None:

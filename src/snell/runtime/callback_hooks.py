@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.engine.match import compile_matcher, names_nothing
-from snell.model.catalogue import CATALOGUE, canonical, did_you_mean, row_of
+from snell.model.catalogue import CATALOGUE, COMMON_EVENTS, canonical, did_you_mean, row_of
 from snell.model.decision import Decision
 from snell.model.errors import HookError, PatternError
 from snell.model.events import Event
@@ -52,7 +52,7 @@ Registration = Mapping[str, Iterable[AnyMatcher]]
 
 
 def hooks_from(registered: Registration, scope: Scope = Scope.SESSION) -> list[Hook]:
-    """The hooks of a registration, in the order in which they are written."""
+    """Return the hooks of a registration, in the order in which they are written."""
     callers: dict[Function, Callable[[Event], Any]] = {}  # a function that is listed twice runs once for an event
     found = []
     for name, matchers in registered.items():
@@ -66,7 +66,7 @@ def event_named(name: str) -> str:
     """Return the canonical name; raises with the nearest one for an unknown name."""
     event = canonical(name)
     if event not in CATALOGUE:
-        raise HookError(f"there is no event `{name}`", advice=did_you_mean(name))
+        raise HookError(f"there is no event `{name}`", advice=did_you_mean(name, otherwise=COMMON_EVENTS))
     return event
 
 

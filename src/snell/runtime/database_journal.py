@@ -168,9 +168,12 @@ class StoreJournal:
         row, trace = self._database.run(lambda tx: _find(tx, wanted), only_reads=True)
         if row is None and self.unread:
             raise StoreError(self.unread)
+        if row is None and wanted == "last":
+            raise StoreError(
+                "no decision has been made yet", advice="make one with `snell fire PreToolUse --tool Bash`"
+            )
         if row is None:
-            what = "no decision has been made yet" if wanted == "last" else f"there is no decision `{wanted}`"
-            raise StoreError(what, advice="make one with `snell fire PreToolUse --tool Bash`")
+            raise StoreError(f"there is no decision `{wanted}`", advice="`snell log` lists them")
         record: Record = msgspec.json.decode(trace.body) if trace and trace.body else record_from(row)
         late = msgspec.json.decode(trace.late) if trace else []
         return {**record, "late": late} if late else record

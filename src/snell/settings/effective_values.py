@@ -84,7 +84,7 @@ def _has_effect(value: Value, merged: Mapping[str, Any]) -> bool:
 
 
 def _unless_disabled(found: dict[str, Value], name: str, values: Sequence[Value]) -> Value:
-    """With hooks disabled, only the policy's own status line and file suggestion remain."""
+    """Leave out the status line and file suggestion while hooks are disabled, unless the policy sets them."""
     is_off = found["disable_all_hooks"].value or found["allow_managed_hooks_only"].value
     if _policy_disables_all(values) or (is_off and not _is_policy(found[name])):
         return Value(name, None)

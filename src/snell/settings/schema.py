@@ -30,7 +30,7 @@ class Key(Struct, frozen=True):
     default: bool | int | float | str | tuple[str, ...] | dict[str, Any] | None = None
     aliases: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
-    choice_aliases: Mapping[str, str] = {}  # other spellings of a choice
+    choice_aliases: Mapping[str, str] = {}  # other spellings of a choice, and what is taken but not suggested
     is_required: bool = False
     in_handler: bool = False  # may also be written in the handler's own table
     layers: tuple[str, ...] = ()  # the only layers that may set it; empty = all

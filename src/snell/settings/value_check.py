@@ -39,7 +39,7 @@ def _text(key: Key, node: Node, name: str) -> str:
     _require("\0" not in value, node, f"{name} holds a NUL character", "remove it")
     _require(value.strip() or not key.is_required, node, f"{name} is empty", f"set it: {key.help.split(';')[0]}")
     text = key.choice_aliases.get(value, value)
-    if key.choices and text not in key.choices:
+    if key.choices and text not in {*key.choices, *key.choice_aliases.values()}:
         advice = f"{did_you_mean(text, key.choices)} use one of {', '.join(key.choices)}".lstrip()
         raise InvalidValueError(f"{name} cannot be `{text[:80]}`", node.line, advice)
     return str(text)

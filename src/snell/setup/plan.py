@@ -66,7 +66,7 @@ class Site(Struct, frozen=True):
         return cls(home, project, programs, env, choices_in(load(places(env), project, env).values))
 
 
-class Found(Struct, frozen=True):
+class FoundClient(Struct, frozen=True):
     """The programs and folders that show that a client is on this machine."""
 
     programs: tuple[str, ...] = ()  # paths; several if several versions are installed
@@ -183,7 +183,7 @@ def planned_mcp(install: Install, scope: SetupScope, site: Site) -> FileEdit | N
     return mcp_file(install, path, _programs(scope, site)) if path else None
 
 
-def find_client(install: Install, site: Site) -> Found:
+def find_client(install: Install, site: Site) -> FoundClient:
     """Look for the client's programs on PATH, and for its folders."""
     path = site.env.get("PATH", "")
     programs = [
@@ -194,7 +194,7 @@ def find_client(install: Install, site: Site) -> Found:
     ]
     real = {os.path.realpath(program): program for program in reversed(programs)}
     folders = [expand_path(install, folder, site) for folder in install.folders]
-    return Found(tuple(sorted(real.values())), tuple(folder for folder in folders if os.path.exists(folder)))
+    return FoundClient(tuple(sorted(real.values())), tuple(folder for folder in folders if os.path.exists(folder)))
 
 
 def find_installed_clients(site: Site) -> list[Install]:

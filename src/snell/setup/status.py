@@ -19,7 +19,7 @@ from snell.setup.client_choices import abilities, with_choices
 from snell.setup.client_gates import disabled_hooks, missing_approval
 from snell.setup.config_formats import MCP_PURPOSE
 from snell.setup.file_changes import Change, find_other_hooks, plan_change, plan_removal
-from snell.setup.plan import Found, Options, Site, find_client, installed_version, numbers_in, plan, planned_mcp
+from snell.setup.plan import FoundClient, Options, Site, find_client, installed_version, numbers_in, plan, planned_mcp
 from snell.system.optional_packages import install_advice, is_installed, missing_message
 from snell.system.paths import Places
 
@@ -32,7 +32,7 @@ class ClientState(Struct, frozen=True):
     """The state of one client at one scope."""
 
     install: Install
-    found: Found
+    found: FoundClient
     changes: tuple[Change, ...] = ()
     other_hooks: tuple[str, ...] = ()  # in the same files, not Snell's
     problem: str = ""
@@ -61,7 +61,8 @@ def state_of(install: Install, options: Options, site: Site) -> ClientState:
     except SnellError as error:
         return ClientState(install, found, problem=str(error))
     registered = frozenset(event for each in changes for event in registered_events(each.before, each.file))
-    kept = {row_of(canonical_event(client_named(install.name), each)).registered_for for each in registered} - {""}
+    kept = {row_of(canonical_event(client_named(install.name), each)).registered_for for each in registered}
+    kept -= {"", "WorktreeCreate"}  # without a hook that one keeps the client from making any worktree
     if options.scope == "user" and kept - options.wanted:  # a hook of another folder may be for them
         return state_of(install, replace(options, wanted=options.wanted | kept), site)
     off, unapproved = disabled_hooks(install, site), missing_approval(install, options.scope, site)

@@ -12,7 +12,7 @@ _LETTERS = dict(zip("abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v", strict=True))
 
 
 def decode_ansi_quotes(quoted: str) -> str | None:
-    """The characters that the text between the quotes stands for; None when shells disagree about them."""
+    """Return the characters that the text between the quotes stands for; None where shells disagree about them."""
     if r"\x{" in quoted:
         return None
     try:

@@ -47,7 +47,7 @@ class Arguments(Struct, gc=False):
         return [value for name, value in self.options if name in names]
 
     def value(self, *names: str) -> str:
-        """The last one counts, as with most programs."""
+        """Return the last value of these options, which is the one that counts for most programs; empty without one."""
         return next(reversed(self.values(*names)), "")
 
 
@@ -116,7 +116,7 @@ class _Reader:
         return len(letters) == 1
 
     def _without_bundle(self, words: Sequence[str]) -> Sequence[str]:
-        """`tar xfC a there`: letters without a dash, whose values follow in their order."""
+        """Note letters without a dash, as in `tar xfC a there`, with their values; returns the words after them."""
         if not words or words[0].startswith("-"):
             return words
         rest = list(words[1:])
@@ -142,7 +142,7 @@ def _written_out(name: str, known: Iterable[str]) -> str:
 
 
 def gives(program: str, arguments: Sequence[str], wanted: Sequence[str]) -> bool:
-    """The wanted words lead the operands in order, and every wanted option is there in one of its spellings."""
+    """Return whether the operands begin with the wanted words, and every wanted option is given in some spelling."""
     given = arguments_of(program, arguments)
     operands = [re.compile(re.escape(word)) for word in wanted if not _is_option(word)]
     return _leads(given, operands) and all(_has(given, word) for word in wanted if _is_option(word))
@@ -251,7 +251,7 @@ def _has_option(given: Arguments, names: tuple[str, ...], value: re.Pattern[str]
 
 
 def _leads(given: Arguments, wanted: Sequence[re.Pattern[str] | None], *, is_whole: bool = False) -> bool:
-    """Do the operands begin with these? Those that may be no operands may be passed."""
+    """Return whether the operands begin with these; operands that may be values of options may be skipped."""
     if not given.unsure and None not in wanted:  # most of them
         count = len(given.operands)
         is_long_enough = count == len(wanted) if is_whole else count >= len(wanted)
@@ -273,7 +273,7 @@ def _leads(given: Arguments, wanted: Sequence[re.Pattern[str] | None], *, is_who
 
 
 def _passing(at: int, wanted: Sequence[re.Pattern[str] | None]) -> set[int]:
-    """The places in a phrase that are reached at once, because any number of operands may be none."""
+    """Return the places in a phrase reached from here without an operand: None stands for any number of them."""
     reached = {at}
     while at < len(wanted) and wanted[at] is None:
         at += 1

@@ -1,7 +1,4 @@
-"""
-Which targets a Makefile, justfile or Taskfile has, and what each of them runs: parsed as rules, not as text in which a
-word occurs.
-"""
+"""Parse the targets of a Makefile, justfile or Taskfile: what each runs, and which other targets it needs."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""What the shell reader hands out: commands, their redirections, and the line as a whole."""
+"""The results of the shell reader: commands, their redirections, and the line as a whole."""
 
 from __future__ import annotations
 

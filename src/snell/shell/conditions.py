@@ -18,7 +18,7 @@ _BINARY = frozenset(("=", "==", "!=", "=~", "<", ">", "-eq", "-ne", "-lt", "-le"
 
 
 def read_arithmetic_command(cursor: Cursor) -> Condition | None:
-    """`(( ))`; None where it is two subshells after all."""
+    """Read `(( ))`; returns None if it is two subshells after all."""
     start = cursor.at
     cursor.at += 2
     inside = read_arithmetic(cursor, "))")
@@ -58,7 +58,7 @@ def read_test(cursor: Cursor) -> Condition:
 
 
 def _check(cursor: Cursor, operands: list[str]) -> None:
-    """Between connectives stands one word, an operator and a word, or a word, an operator and a word."""
+    """Note doubt unless there is one word, an operator and a word, or a word, an operator and a word."""
     makes_sense = (
         len(operands) < 2
         or (len(operands) == 2 and operands[0].startswith("-"))

@@ -48,12 +48,11 @@ class Budget:
         if text not in self.troubles and len(self.troubles) < MOST_TROUBLES:
             self.troubles.append(text)
 
-    def check_time(self) -> None:
-        """Raise TooMuchError a second after the first call, by processor time: other programs must not decide."""
+    def has_time(self) -> bool:
+        """Return whether the first call was under a second ago, by processor time: other programs must not decide."""
         now = time.thread_time()
         self._until = self._until or now + LONGEST_READING
-        if now > self._until:
-            raise TooMuchError("it takes too long to follow")
+        return now <= self._until
 
     @property
     def is_spent(self) -> bool:
@@ -81,7 +80,7 @@ class Cursor:
         return self.at >= self.end
 
     def peek(self, ahead: int = 0) -> str:
-        """The character there; empty past the end."""
+        """Return the character there; empty past the end."""
         at = self.at + ahead
         return self.text[at] if at < self.end else ""
 

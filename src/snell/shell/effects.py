@@ -1,7 +1,7 @@
 """
-What does a command line create or change? Read from the line itself, without running it.
+Determine from a command line, without running it, what it creates or changes.
 
-A guess to the safe side: what is listed is there; a program that is not known here is taken to change something near.
+The result errs on the safe side: an unknown program counts as one that changes something on this machine.
 """
 
 import os
@@ -93,7 +93,7 @@ def _in_folder(path: str, folder: str | None) -> str:
 
 
 def _redirect_targets(command: Command) -> Iterator[str]:
-    """Files that the command's output goes to; a copy of a descriptor and the null device are none."""
+    """Return the files that the command's output goes to; copies of descriptors and the null device are left out."""
     for redirect in command.redirects:
         is_copy = (redirect.operator in (">&", "<&") and redirect.target.strip("-").isdigit()) or redirect.target == "-"
         writes = redirect.operator in _WRITING or (redirect.operator == ">&" and not is_copy)
@@ -108,7 +108,7 @@ def _named_files(program: str, words: tuple[str, ...]) -> list[str]:
 
 
 def _reach(command: Command, program: str, paths: Sequence[str]) -> Reach:
-    """How far this command reaches; paths are what it is known to change."""
+    """Return how far this command reaches; `paths` are what it is known to change."""
     if any(path.startswith(_TO_THE_NET) for path in paths):
         return "external"
     if not command.words:
@@ -131,7 +131,7 @@ def _reach(command: Command, program: str, paths: Sequence[str]) -> Reach:
 
 
 def _carries_away(command: Command) -> bool:
-    """Does something behind a program that is not known look like a command that sends?"""
+    """Return whether words behind an unknown program look like a command that sends."""
     program, words = command.program, command.words
     if is_code_that_sends(command) or any(effects_of(line).reach == "external" for line in lines_in(command)):
         return True
@@ -144,7 +144,7 @@ def _carries_away(command: Command) -> bool:
 
 
 def _handed_on(command: Command) -> Reach:
-    """`fd -x PROGRAM ...`: as far as what it runs, and no less than near."""
+    """Return how far `fd -x PROGRAM ...` reaches: as far as that program, and at least `local`."""
     words = command.arguments
     starts = [index for index, word in enumerate(words) if word in ("-x", "-X", "--exec", "--exec-batch")]
     inner = effects_of(shlex.join(words[starts[0] + 1 :])).reach if starts and command.program == "fd" else "local"

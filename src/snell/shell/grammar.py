@@ -40,7 +40,7 @@ _ENDS_ITEMS = ("", ";", "\n", "#")
 
 
 def make_tree(text: str, budget: Budget) -> Node:
-    """The tree of the text. What went wrong on the way is noted in the budget."""
+    """Return the tree of the text; the budget notes what could not be read."""
     simple = simple_tree(text) if len(text) <= LONGEST_TEXT else None
     if simple and budget.commands + len(simple[1]) <= budget.most_commands:
         budget.commands += len(simple[1])
@@ -54,7 +54,7 @@ def make_tree(text: str, budget: Budget) -> Node:
 
 @lru_cache(maxsize=256)  # more than the events whose ledger rows may wait
 def _shared_tree(text: str) -> tuple[Node, int] | None:
-    """The tree of a line, which guard and ledger both read, and its number of commands; None where it is doubtful."""
+    """Return the tree of a line and its number of commands, for guard and ledger; None if the reading is doubtful."""
     budget = Budget()
     node = _make_tree(text, budget)
     return None if budget.doubtful else (node, budget.commands)
@@ -82,7 +82,7 @@ def _read_everything(cursor: Cursor) -> Node:
 
 
 def _read_body(cursor: Cursor, *closers: str) -> Node:
-    """Commands up to one of the closers, which is stepped over."""
+    """Read commands up to one of the closers, and step over it."""
     if closers == ("",):
         return _read_everything(cursor)
     node = _read_chain(cursor, frozenset(closers))
@@ -119,7 +119,7 @@ def _reserved_word(cursor: Cursor) -> str:
 
 
 def _read_chain(cursor: Cursor, closers: frozenset[str]) -> Node:
-    """Commands one after the other, up to one of the closers or another one that ends something around them."""
+    """Read commands one after the other, up to one of the closers or to one of an outer construct."""
     nodes, joiners = list[Node](), list[str]()
     while _finds_command(cursor, closers):
         before = cursor.at
@@ -150,7 +150,7 @@ def _finds_command(cursor: Cursor, closers: frozenset[str]) -> bool:
 
 
 def _step_over_odd(cursor: Cursor, before: int) -> None:
-    """What cannot follow a command is noted and stepped over, so that the rest is still read."""
+    """Note what cannot follow a command, and step over it, so that the rest is still read."""
     char = cursor.peek()
     if char in ("", "\n") or _closer(cursor):
         return
@@ -173,7 +173,7 @@ def _read_pipe(cursor: Cursor) -> Node:
 
 
 def _read_command(cursor: Cursor) -> Node:
-    """The command that starts here, without a blank before it; the blanks after it are stepped over."""
+    """Read the command that starts here, where no blank is, and step over the blanks after it."""
     cursor.count_command()
     negated, word = False, _reserved_word(cursor)
     while word in ("!", "time", "coproc"):
@@ -256,7 +256,7 @@ def _read_for(cursor: Cursor) -> Node:
 
 
 def _read_for_head(cursor: Cursor) -> tuple[str, tuple[Word, ...] | None]:
-    """The variable of the loop and, where they are given, the words that it becomes."""
+    """Read the variable of a loop and the words that it takes, if the loop names them."""
     found = cursor.take(_NAME)
     if not found:
         cursor.doubt()
@@ -302,7 +302,7 @@ def _read_case(cursor: Cursor) -> Node:
 
 
 def _read_patterns(cursor: Cursor) -> list[Word]:
-    """The patterns of one branch of `case` in which something is expanded; the others say nothing."""
+    """Read the patterns of one branch of `case`; return those in which something is expanded."""
     words = list[Word]()
     while not cursor.ended and cursor.peek() != ")":
         char = cursor.peek()

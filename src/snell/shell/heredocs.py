@@ -19,7 +19,7 @@ def read_heredocs(cursor: Cursor) -> None:
 
 
 def _extent(cursor: Cursor, redirect: Redirect) -> tuple[int, int]:
-    """Where the body ends, and where the line below its delimiter starts."""
+    """Return where the body ends, and where the line below its delimiter starts."""
     target = redirect.target
     delimiter = target.plain if target.plain is not None else cursor.text[target.start : target.end]
     # A backslash at the end of a line joins it with the next one, so that one is no delimiter.

@@ -1,5 +1,5 @@
 """
-What a command hands to a shell: the string of `sh -c`, the words of `eval`, a here-document, the code of a trap.
+Find code that a command gives to a shell: the string of `sh -c`, words of `eval`, a here-document, a trap's code.
 
 Also says when a command runs something that only run time knows.
 """
@@ -92,7 +92,7 @@ def look_through(words: Sequence[WordText], marks: frozenset[str], findings: Fin
 
 
 def handed_to_shells(inner: Inner, streams: Streams, findings: Findings) -> Iterator[str]:
-    """The shell texts that this command runs."""
+    """Return the shell texts that this command runs."""
     words = inner.words
     if not words:
         return
@@ -128,7 +128,7 @@ def _replaced_by_xargs(words: Sequence[WordText]) -> Iterator[str]:
 
 
 def executed_by_find(words: Sequence[WordText]) -> Iterator[Sequence[WordText]]:
-    """The commands that `find` runs on what it finds."""
+    """Return the commands that `find` runs on what it finds."""
     if not words or program_of(words[0].text) != "find":
         return
     start = None
@@ -181,7 +181,7 @@ def _shell_code(streams: Streams, words: Sequence[WordText], findings: Findings)
 
 
 def _shell_options(words: Sequence[WordText]) -> tuple[str, Sequence[WordText]] | None:
-    """The option letters given and the words after them; `?` stands for an option that runs nothing."""
+    """Return the option letters and the words after them; `?` stands for an option with which nothing runs."""
     letters, at = "", 0
     while at < len(words) and words[at].text[:1] in ("-", "+") and len(words[at].text) > 1:
         word = words[at]
@@ -210,7 +210,7 @@ def _is_stream(word: WordText) -> bool:
 
 
 def _standard_input(streams: Streams, findings: Findings, *, streamed: bool) -> Iterator[str]:
-    """The here-document or here-string on standard input; anything else there is known at run time only."""
+    """Return the here-document or here-string on standard input; other input is only known at run time."""
     given = [each for each in streams.redirects if each.operator.startswith("<") and each.fd in ("", "0")]
     last = given[-1] if given and not streamed else None
     if last is None or last.operator not in ("<<", "<<-", "<<<"):

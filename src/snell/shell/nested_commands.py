@@ -38,12 +38,12 @@ def carries_commands(program: str) -> bool:
 
 
 def may_have_nested_commands(command: Command) -> bool:
-    """Most of what git is given are names."""
+    """Return whether words may be commands; most words of git are names, so only some of its commands count."""
     return command.program != "git" or not _GIT.isdisjoint(command.words[1:])
 
 
 def lines_in(command: Command) -> Iterator[str]:
-    """Texts in one word that the program, or one behind it, reads as a line of its own."""
+    """Yield the words that the program, or one behind it, reads as a line of its own."""
     program, words = command.program, command.words
     if carries_commands(program) or (program == "git" and not _GIT.isdisjoint(words[1:])):
         yield from [word for word in words[1:] if word and word.split() != [word]]
@@ -53,7 +53,7 @@ def lines_in(command: Command) -> Iterator[str]:
 
 
 def is_code_that_sends(command: Command) -> bool:
-    """`python -c`, `node -e`: by what usually stands in such code."""
+    """Return whether the code of `python -c`, `node -e` and the like has words that usually send."""
     program = command.program.rstrip("0123456789.") or command.program
     known = command.program in _INTERPRETERS or program in _INTERPRETERS
     return known and any(_CODE.search(word[:20_000]) for word in command.arguments)

@@ -40,7 +40,7 @@ _NO_WORD = Word()
 
 
 def read(line: str) -> CommandLine:
-    """Every command that the line shows, and how far it could be understood. Never raises, whatever the text."""
+    """Return every command that the line shows, and how far it was understood. Never raises, whatever the text."""
     if len(line) > LONGEST_LINE:
         return CommandLine(line, understood=False)
     return _shared_line(line) if len(line) <= LONGEST_SHARED else _read(line)
@@ -65,12 +65,12 @@ _shared_line = lru_cache(maxsize=256)(_read)  # several hooks read a line, befor
 
 
 def is_escaped(line: str) -> bool:
-    """The line starts with `!word`, by which a person asks to run it as it is. `! word` is the shell's negation."""
+    """Return whether the line starts with `!word`, a person's request to run it as it is; `! word` is a negation."""
     return _ESCAPED.match(line) is not None
 
 
 def without_escape(line: str) -> str:
-    """The line without its leading `!`, where that is an escape."""
+    """Return the line without its leading `!`, if that is an escape."""
     return _ESCAPED.sub(r"\1", line, count=1) if is_escaped(line) else line
 
 
@@ -116,7 +116,7 @@ class _Lister:
         self._found: list[tuple[int, Command]] = []
 
     def commands(self, top: Node, depth: int) -> list[Command]:
-        """The commands in the order of the text; those of a here-document follow the line that announces it."""
+        """Return the commands in the order of the text; those of a here-document follow the line that announces it."""
         self._list(top, depth)
         self._found.sort(key=itemgetter(0))
         return [command for _start, command in self._found]

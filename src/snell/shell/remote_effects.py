@@ -1,4 +1,4 @@
-"""Does a command reach beyond this machine? Read from its words: which verb, wherever it stands, and which method."""
+"""Determine from its words whether a command reaches beyond this machine: by its verb, wherever that is, or method."""
 
 from functools import lru_cache
 from typing import Literal
@@ -51,7 +51,7 @@ def remote(program: str, given: Arguments) -> Remote:
 
 @lru_cache(maxsize=1024)
 def is_known_to_send(program: str, is_certain: bool) -> bool:
-    """A name that stands for a program; short words that are also other things only where it is certain to be one."""
+    """Return whether the name is a program that sends; a short, ambiguous name counts only if it `is_certain`."""
     row = program_row(program)
     known = row.remote or row.changes_by_verb or program == "curl"
     if is_certain:
@@ -107,7 +107,7 @@ JUDGED_BY_WORDS = frozenset((*_WEB, "scp", "rsync"))
 
 
 def _cloud(program: str, row: Program, given: Arguments) -> Remote:
-    """The first word that is a verb decides; the names of things come after it."""
+    """Judge by the first word that is a verb; the names of things come after it."""
     if not given.operands:
         only_asks = all(name in ("-h", "-v", "-V", "--help", "--version") for name, _ in given.options)
         if program == "vercel":  # which deploys unless it is told something else
@@ -125,7 +125,7 @@ def _cloud(program: str, row: Program, given: Arguments) -> Remote:
 
 
 def _download(given: Arguments) -> Remote:
-    """From a bucket to this machine."""
+    """Return `neither` for a copy from a bucket to this machine, else `sends`."""
     here = given.operands[-1]
     is_remote = "://" in here or ":" in here.split("/")[0]
     return "sends" if is_remote or "mv" in given.operands else "neither"
@@ -146,7 +146,7 @@ _DATABASE_ASKS = ("-l", "--list", "--version", "-V", "--help", "-?", "--help=com
 
 
 def _database(program: str, row: Program, given: Arguments) -> Remote:
-    """Does what a client of a database is told only look? Where that cannot be read, it does not."""
+    """Return `looks` if a client of a database is only told to read, else `sends`."""
     texts = given.values(*row.statements)
     if not texts:
         asks = (*_DATABASE_ASKS, "-h") if program == "mongosh" else _DATABASE_ASKS

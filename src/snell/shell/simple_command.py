@@ -20,7 +20,7 @@ _DECLARES = frozenset(("declare", "typeset", "local", "export", "readonly"))
 
 
 def read_simple(cursor: Cursor, *, negated: bool) -> Simple:
-    """The simple command that starts here; an empty one, and doubt, when none does."""
+    """Read the simple command that starts here; where none does, return an empty one and note doubt."""
     start = end = cursor.at
     words, assignments, redirects = list[Word](), list[Assignment](), list[Redirect]()
     while _read_part(cursor, words, assignments, redirects):
@@ -76,7 +76,7 @@ def _is_odd_first(word: Word, *, alone: bool) -> bool:
 
 
 def _read_assignment(cursor: Cursor, *, is_argument: bool) -> Assignment | None:
-    """An assignment before the command; as an argument of `declare` and its like, only that of an array."""
+    """Read an assignment before the command; as an argument of `declare` and the like, only that of an array."""
     start = cursor.at
     head = _ASSIGNMENT.match(cursor.text, start, cursor.end)
     if not head:
@@ -104,7 +104,7 @@ def _read_subscript(cursor: Cursor, start: int, end: int) -> tuple[Part, ...]:
 
 
 def _read_items(cursor: Cursor) -> tuple[Word, ...]:
-    """The words of an array, in parentheses."""
+    """Read the words of an array, in parentheses."""
     cursor.at += 1
     items = list[Word]()
     while True:
@@ -125,7 +125,7 @@ def _read_items(cursor: Cursor) -> tuple[Word, ...]:
 
 
 def read_redirects(cursor: Cursor) -> tuple[Redirect, ...]:
-    """The redirections of a compound command."""
+    """Read the redirections of a compound command."""
     redirects = list[Redirect]()
     while True:
         cursor.skip_blanks()

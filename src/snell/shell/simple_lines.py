@@ -19,7 +19,7 @@ _MIXED = rf"(?:(?!#){_BARE}++|{_SINGLE}|{_DOUBLE})(?:{_BARE}++|{_SINGLE}|{_DOUBL
 _SIMPLE = lazy_regex(
     rf"[ \t]*+(?:((?!#){_BARE}++)(?=[ \t\n;&|])|(&&|\|\|(?!\|)|\|(?![|&])|;(?![;&])|&(?![&>])|\n)"
     rf"|([0-9]*+)(>>|>&|<&|>(?![|(])|<(?![<>(]))[ \t]*+((?!#){_BARE}++)(?=[ \t\n;&|])"
-    rf"|({_MIXED})(?=[ \t\n;&|]))"
+    rf"|({_MIXED})(?=[ \t\n;&|])|)"  # or nothing: a search would try a long word again at each of its letters
 )
 _PLAIN, _JOINER, _REDIRECTED = 1, 2, 5  # groups
 KEYWORDS = name_set("if then elif else fi for while until do done case esac in function select coproc { } ! [[ ]]")
@@ -36,8 +36,8 @@ def _tree(line: str) -> tuple[Node, list[Simple]] | None:
     for token in _SIMPLE.finditer(line + "\n"):
         kind = token.lastindex or 0
         text, end = token[kind], at
-        if token.start() != at or not (words or _may_begin(kind, text)):
-            return None
+        if not (kind and (words or _may_begin(kind, text))):
+            break
         at = token.end()
         if kind == _PLAIN:
             words.append(Word((Text(text),), at - len(text), at))

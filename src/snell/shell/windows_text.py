@@ -2,6 +2,7 @@
 
 import re
 
+from snell.shell.cursor import LONGEST_TEXT
 from snell.system.lazy_regex import lazy_regex
 
 LONGEST = 20_000
@@ -13,7 +14,7 @@ _COMMAND = (
 _FIRST, _LATER = lazy_regex(rf"\s*{_COMMAND}"), lazy_regex(rf"[|;&({{=]\s*{_COMMAND}")
 _IN_A_WORD = lazy_regex(r"\$env:\w|\[(?:system\.)?(?:io|net|convert|environment)\b[\w.]*\]::")
 _HERE_DOCUMENT = lazy_regex(r"[^#]*?<<-?\s*(['\"]?)(\w+)\1")
-_STRING = r"""(?:'[^']*'|"[^"$`]*"|\[char\]\s*(?:0x[0-9a-fA-F]+|\d+))"""
+_STRING = r"""(?:'[^']*'|"[^"$`]*"|\[char\]\s*(?:0x[0-9a-fA-F]{1,6}|\d{1,7})\b)"""
 _JOINED = lazy_regex(rf"(?i)(?<![\w.])\(\s*({_STRING}(?:\s*\+\s*{_STRING})*)\s*\)")
 _PART = lazy_regex(r"""(?i)'([^']*)'|"([^"]*)"|\[char\]\s*(0x[0-9a-f]+|\d+)""")
 _FORMATTED = lazy_regex(
@@ -54,7 +55,10 @@ def join_strings(text: str) -> str:
 
 def _join(found: re.Match[str]) -> str:
     parts = _PART.findall(found[1])
-    texts = (single or double or (chr(int(code, 0) % 0x11_0000) if code else "") for single, double, code in parts)
+    texts = (
+        one or two or (chr(int(code, 16 if "x" in code.lower() else 10) % 0x11_0000) if code else "")
+        for one, two, code in parts
+    )
     return f"'{''.join(texts)}'"
 
 
@@ -64,13 +68,16 @@ def _format(found: re.Match[str]) -> str:
     return f"'{''.join(values[index] for index in order if index < len(values))}'"
 
 
-_SET = lazy_regex(r"(?i)\bset \"?(\w+)=([^&\"]*?)\"?\s*&&?")
+_SET, _USED = lazy_regex(r"(?i)\bset \"?(\w+)=([^&\"]*+)\"?\s*+&&?"), lazy_regex(r"[%!](\w+)[%!]")
+LONGEST_VALUE, MOST_ROUNDS = 500, 3  # of variables that name each other, each of which may make the line longer
 
 
 def cmd_line(text: str) -> str:
     """Return a line of `cmd` without its escapes, with the variables that it sets itself, and switches apart."""
     text = text.replace("^", "").replace("\\", "/")
-    for name, value in _SET.findall(text):
-        text = re.sub(rf"(?i)[%!]{re.escape(name)}[%!]", value.replace("\\", "/"), text)
+    known = {name.lower(): value.rstrip() for name, value in _SET.findall(text) if len(value) <= LONGEST_VALUE}
+    for _round in range(MOST_ROUNDS if known else 0):
+        if len(text) <= LONGEST_TEXT:  # no longer one is read
+            text = _USED.sub(lambda found: known.get(found[1].lower(), found[0]), text)
     text = re.sub(r"(?i)%(?:userprofile|homepath|homedrive%%homepath)%", "~", text)
     return re.sub(r"(?<=\s/\w)(?=(?:/\w)+(?:\s|$))", " ", text)

@@ -43,7 +43,7 @@ class WordText(Struct, frozen=True, gc=False):
 
 
 def text_of(word: Word, source: str) -> WordText:
-    """The text of a word that was read from this source."""
+    """Return the text of a word that was read from this source."""
     parts = word.parts
     if len(parts) == 1 and type(parts[0]) is Text:
         part = parts[0]
@@ -59,7 +59,7 @@ def _text(part: Part, source: str) -> str:
 
 
 def words_of(node: Simple, source: str) -> list[WordText]:
-    """The words of a command; an array that `declare` is given is one of them."""
+    """Return the words of a command; an array that `declare` is given is one of them."""
     words = [text_of(word, source) for word in node.words]
     for each in node.assignments:
         if words and each.start > words[0].start:
@@ -70,7 +70,7 @@ def words_of(node: Simple, source: str) -> list[WordText]:
 
 
 def assignments_of(node: Simple, source: str) -> tuple[tuple[str, str], ...]:
-    """The names and values that are assigned before the command."""
+    """Return the names and values that are assigned before the command."""
     first = node.words[0].start if node.words else node.end
     return tuple([_name_and_value(each, source) for each in node.assignments if each.start < first])
 
@@ -94,7 +94,7 @@ def _redirect(redirect: RedirectNode, source: str) -> Redirect:
 
 
 def _bare(parts: tuple[Part, ...]) -> str | None:
-    """What is left for the shell itself to act on, with NUL for what is quoted; None where something is expanded."""
+    """Return what the shell itself acts on, with NUL for what is quoted; None where something is expanded."""
     if not all(isinstance(part, Text) for part in parts):
         return None
     return "".join(["\0" if part.quoted else part.text for part in parts if isinstance(part, Text)])
@@ -108,6 +108,6 @@ def _stands_for_itself(bare: str) -> bool:
 
 
 def _within(text: str, opening: str, closing: str) -> str:
-    """What stands between the first opening and the last closing mark, both included."""
+    """Return the text from the first opening to the last closing mark, both included."""
     start, end = text.find(opening), text.rfind(closing)
     return text[start : end + 1] if 0 <= start < end else ""

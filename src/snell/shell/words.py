@@ -42,7 +42,7 @@ _OPERATORS = lazy_regex(r"[;&|<>\n]")
 
 
 def read_word(cursor: Cursor, mode: str = COMMAND) -> Word:
-    """The word that starts here; one without parts when none does."""
+    """Read the word that starts here; returns one without parts where none does."""
     text, start, end = cursor.text, cursor.at, cursor.end
     parts = list[Part]()
     while True:
@@ -55,7 +55,7 @@ def read_word(cursor: Cursor, mode: str = COMMAND) -> Word:
 
 
 def read_text(cursor: Cursor, end: int) -> Word:
-    """The text up to `end`, in which expansions happen but quotes mean nothing, as in a here-document."""
+    """Read the text up to `end`, in which expansions happen but quotes mean nothing, as in a here-document."""
     start, outer_end, cursor.end = cursor.at, cursor.end, end
     parts = _read_until(cursor, "", _PLAIN_HEREDOC, quoted=True, escapes="$`\\")
     cursor.end = outer_end
@@ -143,7 +143,7 @@ def _read_piece(cursor: Cursor, parts: list[Part], char: str, mode: str) -> bool
 
 
 def _opens_group(cursor: Cursor, parts: list[Part], mode: str) -> bool:
-    """Parentheses belong to regular expressions, and to patterns right after one of `?*+@!`."""
+    """Return whether `(` opens a group: in a regular expression, or in a pattern right after one of `?*+@!`."""
     if cursor.has_open_group or mode == REGEX:
         return not cursor.has_open_group
     last = parts[-1] if parts else None
@@ -191,7 +191,7 @@ def _read_double_quoted(cursor: Cursor, parts: list[Part]) -> None:
 
 
 def _read_until(cursor: Cursor, closing: str, plain: re.Pattern[str], *, quoted: bool, escapes: str = "") -> list[Part]:
-    """The parts up to the closing mark, which is stepped over; with no such mark, up to the end."""
+    """Read the parts up to the closing mark, and step over it; without such a mark, up to the end."""
     text, end = cursor.text, cursor.end
     parts = list[Part]()
     while cursor.at < end:
@@ -235,7 +235,7 @@ def _read_inside_braces(cursor: Cursor, parts: list[Part], char: str, *, quoted:
 
 
 def _read_escape(cursor: Cursor, parts: list[Part], special: str = "") -> None:
-    """A backslash: gone with a line break, else it protects the next character, where that one is special."""
+    """Read a backslash: it removes a line break, and protects any other character that is special here."""
     escaped = cursor.peek(1)
     cursor.at = min(cursor.at + 2, cursor.end)
     if escaped == "\n":
@@ -346,7 +346,7 @@ def _read_backticks(cursor: Cursor, quoted: bool) -> Part:
 
 
 def _read_parameter(cursor: Cursor, quoted: bool) -> Part:
-    """`${...}`: the first closing brace that is not quoted ends it."""
+    """Read `${...}` up to the first closing brace that is not quoted."""
     start = cursor.at
     head = cursor.take(_BRACED_NAME)
     cursor.go_deeper()
@@ -370,7 +370,7 @@ def _read_named_parameter(cursor: Cursor, head: re.Match[str], start: int, quote
 
 
 def _read_odd_braces(cursor: Cursor, quoted: bool) -> Part:
-    """`${ commands; }`, which newer shells run, and what no shell reads."""
+    """Read `${ commands; }`, which newer shells run, and forms that no shell reads."""
     start = cursor.at
     cursor.at += 2
     if cursor.take(_TEMPLATE):

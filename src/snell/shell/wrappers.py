@@ -24,7 +24,7 @@ _FOLDERS = ("-C", "--chdir", "-D")
 
 @lru_cache(maxsize=512)
 def program_of(word: str) -> str:
-    """The program that a command word names, whatever folder it is in."""
+    """Return the program that a command word names, without its folder."""
     return word.rpartition("/")[2].removesuffix(".exe")
 
 
@@ -36,7 +36,7 @@ def is_exact(program: str) -> bool:
 
 
 def layer_starts(words: Sequence[str], literal: Sequence[bool]) -> tuple[int, ...]:
-    """Where the command and every command wrapped in it start; UNCLEAR ends the row where that cannot be told."""
+    """Return where the command and each command wrapped in it start; UNCLEAR at the end if that is not known."""
     starts = [0]
     while len(starts) <= MOST_LAYERS:
         inner = _inner_start(words, literal, starts[-1])
@@ -77,7 +77,7 @@ def _after_options(row: Program, words: Sequence[str], literal: Sequence[bool], 
 
 
 def _option_length(row: Program, word: str) -> int | None:
-    """How many words this option takes; None when with it nothing is run."""
+    """Return how many words this option takes; None for an option with which nothing is run."""
     if word in row.inert:
         return None
     if word == "-" and row.assigns:
@@ -139,7 +139,7 @@ def find_inner(row: Program, words: Sequence[str]) -> Inner | None:
 
 
 def _after_verb(row: Program, words: Sequence[str]) -> int | None:
-    """Where the words after the sub-command begin, or after `--` where that has to be there."""
+    """Return where the words after the sub-command begin; if the wrapper needs `--`, where that is."""
     at = 0
     if row.verbs:
         while at < len(words) and words[at].startswith("-"):
@@ -167,7 +167,7 @@ def _tolerant_length(row: Program, word: str) -> int:
 
 
 def _is_own(row: Program, word: str, operands: int) -> bool:
-    """Is the word one of the wrapper itself?"""
+    """Return whether the word belongs to the wrapper itself."""
     is_assignment = row.assigns and _ASSIGNMENT.match(word) is not None
     return operands > 0 or is_assignment or (word.startswith("-") and (len(word) > 1 or row.assigns))
 
@@ -197,7 +197,7 @@ def _note_option(row: Program, words: Sequence[str], inner: Inner) -> bool:
 
 
 def _is_code_option(row: Program, word: str) -> bool:
-    """`-c`, and `-lc` where the letters before it take no value."""
+    """Return whether code follows the option: `-c`, or `-lc` where the letters before it take no value."""
     if word in row.code:
         return True
     is_cluster = not word.startswith("--") and len(word) > 2 and f"-{word[-1]}" in row.code

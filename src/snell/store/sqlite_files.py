@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from snell.model.errors import StoreBusyError, StoreError, StoreReadOnlyError
+from snell.model.errors import DISK_FULL, StoreBusyError, StoreError, StoreReadOnlyError
 from snell.system.files import stat_or_none
 
 BUSY_MS = 5_000  # how long a connection waits for other programs that write
@@ -44,7 +44,7 @@ def store_error(error: Exception, path: Path) -> StoreError:
     """Translate an error of apsw or of the operating system, with advice."""
     number = error.errno if isinstance(error, OSError) else 0
     message, advice = str(error), ""
-    if isinstance(error, apsw.FullError) or number in {errno.ENOSPC, errno.EDQUOT}:
+    if isinstance(error, apsw.FullError) or number in DISK_FULL:
         message, advice = "cannot be written: the disk is full", "free some space"
     elif isinstance(error, apsw.ReadOnlyError | PermissionError) or number == errno.EROFS:
         message, advice = "cannot be written: it is read-only", "make the file and its directory writable"

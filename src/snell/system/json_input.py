@@ -101,7 +101,8 @@ def check_tool_name(payload: Payload) -> None:
     """Raise an error unless the tool's name is text: no matcher would match it, so every guard would pass it."""
     name = payload.get("tool_name")
     is_empty = name in (None, "")
-    if is_empty and "tool_name" in payload and payload.get("tool_input"):
+    is_call = "tool_name" in payload or payload.get("hook_event_name") == "PreToolUse"
+    if is_empty and is_call and payload.get("tool_input"):
         raise UnjudgedPayloadError("`tool_name` is empty", advice="send the tool's name as text")
     if not is_empty and not isinstance(name, str):
         raise UnjudgedPayloadError(f"`tool_name` is {json_type_name(name)}", advice="send the tool's name as text")

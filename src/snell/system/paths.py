@@ -50,7 +50,7 @@ def _usual(env: Mapping[str, str]) -> Places:
 
 
 def _run_folder(run: Path) -> Path:
-    """Return the folder for socket and locks: another one if a socket's path is too long there, or it is read-only."""
+    """Return the folder for socket and locks: another one if its path is too long, or it cannot be made."""
     name = os.fsencode(run)
     if len(name) <= LONGEST_RUN and can_be_made(run):
         return run
@@ -70,9 +70,14 @@ def working_folder() -> str:
 
 def can_be_made(folder: Path) -> bool:
     """Return whether files can be created in a folder, which may have to be created itself."""
-    while not os.path.lexists(folder) and folder.parent != folder:
-        folder = folder.parent
-    return os.access(folder, os.W_OK)
+    nearest = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
+    return os.access(nearest, os.W_OK) and (nearest == folder or has_room(nearest))
+
+
+def has_room(path: Path) -> bool:
+    """Return whether the disk that a file or folder is on has room, or does not say."""
+    disk = os.statvfs(path)
+    return disk.f_bavail > 0 or not disk.f_blocks
 
 
 def drop_unusable_homes(env: MutableMapping[str, str]) -> str:

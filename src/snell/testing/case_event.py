@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from snell.model.catalogue import CATALOGUE, EventRow, canonical, did_you_mean
+from snell.model.catalogue import CATALOGUE, COMMON_EVENTS, EventRow, canonical, did_you_mean
 from snell.model.errors import SnellError
 from snell.model.events import Event
 from snell.model.tools import ALL_KINDS, KINDS, kind_of
@@ -123,7 +123,7 @@ def event_row(name: str) -> EventRow:
     """Return the event with this name, in any spelling. Raises CaseError."""
     row = CATALOGUE.get(canonical(name))
     if row is None:
-        advice = did_you_mean(name, CATALOGUE, "PreToolUse, PostToolUse and Stop are common")
+        advice = did_you_mean(name, otherwise=COMMON_EVENTS)
         raise CaseError(f"unknown event `{name}`", key="on", advice=advice)
     return row
 

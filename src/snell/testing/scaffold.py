@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from snell.model.catalogue import TURN_ENDS, EventRow, did_you_mean
-from snell.model.errors import SnellError
+from snell.model.errors import SnellError, file_error
 from snell.settings.packs import MANIFEST
 from snell.testing.case_event import case_event_from, checked_kind, event_row
 from snell.testing.cases import ENDING
@@ -146,7 +146,7 @@ def write_new(files: Files) -> None:
             with path.open("x", encoding="utf-8") as file:
                 file.write(text)
         except OSError as error:
-            raise SnellError(f"`{path}` cannot be written: {error.strerror}") from None
+            raise file_error(error, path) from None
 
 
 def fill(template: str, **values: str) -> str:

@@ -29,7 +29,7 @@ _CWD = "CASE WHEN json_valid(traces.body) THEN json_extract(traces.body, '$.cwd'
 Record = dict[str, Any]
 
 
-class Seen(Struct, frozen=True):
+class ListedDecision(Struct, frozen=True):
     """A decision as lists show it."""
 
     row: Row
@@ -48,13 +48,13 @@ class Seen(Struct, frozen=True):
         return "no_opinion" if self.row.verdict == "silent" else self.row.verdict
 
 
-class Found(Struct, frozen=True):
-    seen: list[Seen]
+class DecisionPage(Struct, frozen=True):
+    seen: list[ListedDecision]
     older: int = 0  # the number before which the next page begins; 0: there is none
     is_complete: bool = True  # False: the window ended before the page was full
 
 
-def find(tx: Transaction, asked: Mapping[str, str], before: int = 0, limit: int = SHOWN) -> Found:
+def find(tx: Transaction, asked: Mapping[str, str], before: int = 0, limit: int = SHOWN) -> DecisionPage:
     """Return a page of the decisions that match all filters."""
     newest = newest_seq(tx)
     before = before if 0 < before <= newest else newest + 1
@@ -62,17 +62,17 @@ def find(tx: Transaction, asked: Mapping[str, str], before: int = 0, limit: int 
     wanted = {"decisions.seq < ?": [before], "decisions.seq >= ?": [low], **_conditions(asked)}
     found = _read(tx, wanted, limit + 1)
     if len(found) > limit:
-        return Found(found[:limit], found[limit - 1].row.seq)
-    return Found(found, low if low > 1 else 0, is_complete=low <= 1)
+        return DecisionPage(found[:limit], found[limit - 1].row.seq)
+    return DecisionPage(found, low if low > 1 else 0, is_complete=low <= 1)
 
 
-def of_session(tx: Transaction, session_id: str, before: int = 0, limit: int = SHOWN) -> Found:
+def session_page(tx: Transaction, session_id: str, before: int = 0, limit: int = SHOWN) -> DecisionPage:
     """Return a page of one session's decisions, by the index of sessions."""
     wanted: dict[str, list[Any]] = {"decisions.session_id = ?": [session_id]}
     if before > 0:
         wanted["decisions.seq < ?"] = [before]
     found = _read(tx, wanted, limit + 1)
-    return Found(found[:limit], found[limit - 1].row.seq if len(found) > limit else 0)
+    return DecisionPage(found[:limit], found[limit - 1].row.seq if len(found) > limit else 0)
 
 
 def clients(tx: Transaction) -> list[str]:
@@ -101,7 +101,7 @@ def counts_since(tx: Transaction, at: int) -> Counts:
     return Counts(decisions, denied, asked, rewritten, failed, is_cut=decisions >= WINDOW)
 
 
-def _read(tx: Transaction, wanted: Mapping[str, list[Any]], limit: int) -> list[Seen]:
+def _read(tx: Transaction, wanted: Mapping[str, list[Any]], limit: int) -> list[ListedDecision]:
     joined = "LEFT JOIN traces ON traces.decision_id = decisions.id"
     clause = f"{joined} WHERE {' AND '.join(wanted)} ORDER BY decisions.seq DESC LIMIT ?"
     values = [value for each in wanted.values() for value in each]
@@ -154,14 +154,14 @@ def _observed_effect(record: Mapping[str, Any]) -> str:
     return next((each for each in remarks if each.startswith(OBSERVED)), "")
 
 
-def _row_shown(row: Row, its: About) -> Seen:
-    record = its.record
+def _row_shown(row: Row, subject: About) -> ListedDecision:
+    record = subject.record
     reasons = [each for each in record.get("reasons", ()) if isinstance(each, dict)]
-    return Seen(
+    return ListedDecision(
         row=row,
-        what=its.call,
+        what=subject.call,
         reason=shorten(record.get("reason", "") or _observed_effect(record), LONGEST),
         hook=str(reasons[0].get("hook", "")) if reasons else "",
-        project=its.cwd,
+        project=subject.cwd,
         agent=str(record.get("agent_type") or record.get("agent_id") or ""),
     )

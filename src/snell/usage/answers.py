@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from snell.conversations.record import at_of
+from snell.conversations.record import timestamp_of
 from snell.model.events import as_table, as_tables
 
 # A line without any of these has no count. `turn_context` is where Codex names its model.
@@ -57,7 +57,7 @@ def answers_in(row: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def _answer(row: Mapping[str, Any], inner: Mapping[str, Any]) -> Answer | None:
-    at, model = at_of(row.get("timestamp") or row.get("time")), str(inner.get("model") or row.get("model") or "")
+    at, model = timestamp_of(row.get("timestamp") or row.get("time")), str(inner.get("model") or row.get("model") or "")
     side = bool(row.get("isSidechain"))
     if info := as_table(inner.get("info")):
         return _codex(info, at)
@@ -73,7 +73,7 @@ def _answer(row: Mapping[str, Any], inner: Mapping[str, Any]) -> Answer | None:
 
 
 def _codex(info: Mapping[str, Any], at: int) -> Answer | None:
-    """Codex counts the complete session, and repeats a count when nothing was added."""
+    """Return an answer of Codex, which counts the complete session and may repeat a count."""
     last, total = _tokens(as_table(info.get("last_token_usage"))), _tokens(as_table(info.get("total_token_usage")))
     if last is None and total is None:
         return None

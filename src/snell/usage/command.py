@@ -14,7 +14,7 @@ from snell.cli.terminal import Colours, align, plural, print_json, visible
 from snell.clients import canonical_name, client_named
 from snell.conversations import READERS, files_of
 from snell.conversations.claude_code import files_of_session
-from snell.conversations.record import milliseconds
+from snell.conversations.record import duration_ms
 from snell.setup.plan import Site
 from snell.system.transcripts import is_readable
 from snell.usage.answers import Tokens
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     client = canonical_name(args.client) if args.client else ""
     if client:
         client_named(client)
-    site, since = Site.here(dict(os.environ), Path.cwd()), int(time.time() * 1000) - milliseconds(args.since)
+    site, since = Site.here(dict(os.environ), Path.cwd()), int(time.time() * 1000) - duration_ms(args.since)
     found = [each for each in sessions_of(client, site, since) if each.session.startswith(args.session)]
     if args.json:
         print_json({"sessions": [each.as_row() for each in found], "total": figures(total_of(found))})

@@ -23,8 +23,8 @@ from snell.usage.status_line import last_status
 MOST_FILES = 128  # whose counts are kept
 
 
-class Counted(Struct):
-    """What one transcript has said so far, and where to read on."""
+class Counts(Struct):
+    """The counts from one transcript so far, and the offset from which to read on."""
 
     offset: int = 0
     file: tuple[int, int] = (0, 0)  # its device and number, to notice another file under the same name
@@ -47,7 +47,7 @@ class Counted(Struct):
             self.model = answer.model if answer.model not in ("", "<synthetic>") else self.model
 
 
-_counted: dict[str, Counted] = {}
+_counted: dict[str, Counts] = {}
 _lock = threading.Lock()
 
 
@@ -65,7 +65,7 @@ def read_usage(event: Event) -> Usage:
 def usage_in(transcript: str, session_id: str = "") -> Usage:
     """Return what a transcript and the last status line of its session say."""
     files = [count(path) for path in files_of_session(Path(transcript))] if is_readable(transcript) else []
-    main, tokens = files[0] if files else Counted(), reduce(Tokens.plus, (each.tokens for each in files), Tokens())
+    main, tokens = files[0] if files else Counts(), reduce(Tokens.plus, (each.tokens for each in files), Tokens())
     status = last_status(places(os.environ).state, session_id)
     window = main.window or int(status.window or 0)
     context = main.context or int(status.tokens or 0)
@@ -82,13 +82,13 @@ def usage_in(transcript: str, session_id: str = "") -> Usage:
     )
 
 
-def count(path: Path) -> Counted:
+def count(path: Path) -> Counts:
     """Return the counts of a transcript, read on from where the last call stopped."""
     with _lock:
         found = os.stat(path)
-        known = _counted.pop(str(path), Counted())
+        known = _counted.pop(str(path), Counts())
         if known.file != (found.st_dev, found.st_ino) or known.offset > found.st_size:
-            known = Counted(file=(found.st_dev, found.st_ino))
+            known = Counts(file=(found.st_dev, found.st_ino))
         for row in _new_rows(path, known):
             for answer in answers_in(row):
                 known.add(answer)
@@ -98,7 +98,7 @@ def count(path: Path) -> Counted:
         return known
 
 
-def _new_rows(path: Path, known: Counted) -> Iterator[dict[str, Any]]:
+def _new_rows(path: Path, known: Counts) -> Iterator[dict[str, Any]]:
     for line, end in lines_since(str(path), known.offset, MOST_BYTES, LONGEST_LINE):
         known.offset = end
         if any(marker in line for marker in MARKERS):

@@ -21,7 +21,8 @@ class WorkError(SnellError):
 
 
 def not_found(what: str, which: object) -> WorkError:
-    return WorkError("NOT_FOUND", f"there is no {what} `{which}`")
+    advice = f"`snell {what} list` shows all" if what in ("agent", "effort", "session", "task") else ""
+    return WorkError("NOT_FOUND", f"there is no {what} `{which}`", advice=advice)
 
 
 def invalid(*issues: str) -> WorkError:

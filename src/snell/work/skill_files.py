@@ -47,7 +47,7 @@ def read_skill(name: str, cwd: str, context: Context) -> LoadedSkill:
     if root and any(each["name"].lower() == name.lower() for each in list_skills(str(root))):
         problem = f"the skill `{name}` of this project is not trusted, so its phases and templates are not used"
         return LoadedSkill(problem=f"{problem}; run `snell trust`", is_untrusted=True)
-    return LoadedSkill(problem=f"no skill `{name[:80]}` was found among yours and those of the project")
+    return LoadedSkill(problem=f"no skill `{name[:80]}` was found, yours or the project's: phases are not checked")
 
 
 def parse_skill(text: str, path: str = "") -> Record:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from snell.cli.checks.command import check_row
+from snell.cli.checks.command import check_row, lines
 from snell.model.errors import SnellError
 
 
@@ -20,3 +20,22 @@ def test_a_harmless_row_has_no_findings():
 def test_a_row_without_a_command_is_refused():
     with pytest.raises(SnellError, match="`command` is missing"):
         check_row({"id": 1})
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("rm -rf '/tmp/x y' ''", "rm -rf '/tmp/x y' ''"),
+        ('echo it\\\'s "a  b"', """echo 'it'"'"'s' 'a  b'"""),
+        ('cat /srv/"$NAME"/*.txt', """cat /srv/"$UNKNOWN"'/*.txt'"""),
+        ("cat $(head -1 list)", 'cat "$UNKNOWN"'),
+        ("printf 'a\nb\\t'", r"printf $'a\u000ab\\t'"),
+    ],
+)
+def test_a_command_that_would_run_is_shown_as_a_shell_reads_it(command: str, shown: str):
+    def would_run(line: str) -> list[str]:
+        told = lines({"command": line, "cwd": "/w", "home": "/h"}, {})
+        return [each.strip() for each in told if "would run" in each]
+
+    assert would_run(command)[-1] == f"would run: {shown}   in /w"
+    assert would_run(shown)[-1] == f"would run: {shown}   in /w"

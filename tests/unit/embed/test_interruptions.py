@@ -10,6 +10,7 @@ from tests.unit.embed.recorder import Recorder
 HI = {"text": "hi"}
 
 
+@pytest.mark.proves("S1-03")
 def test_a_tool_that_runs_out_of_time_has_failed():
     ends = []
 

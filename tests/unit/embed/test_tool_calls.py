@@ -186,7 +186,7 @@ def test_a_permission_rule_may_refuse(run, rule, error):
     assert recorder.seen == ["enabled", ("validate", HI), ("PreToolUse", HI), ("permission", HI)]
 
 
-@pytest.mark.proves("S1-127")
+@pytest.mark.proves("S1-126", "S1-127")
 @pytest.mark.parametrize(
     ("answers", "status", "error"),
     [
@@ -291,7 +291,7 @@ def test_a_hook_may_replace_the_output_and_end_the_turn(run):
     assert (result.output, result.stop) == ("***", "done here")
 
 
-@pytest.mark.proves("S1-131")
+@pytest.mark.proves("S1-03", "S1-131")
 def test_a_tool_that_fails_is_reported_with_its_error(run):
     error = OSError("disk full")
     recorder = Recorder(run=error, PostToolUseFailure=Note("try /tmp"))

@@ -191,7 +191,7 @@ def test_the_answer_can_be_made_to_stand_out() -> None:
         (decide_event(call(), hook("a", Rewrite({"command": "x"}), role="rewrites")), "no opinion, rewritten"),
         (decide_event(call(), hook("a", (Allow("ok"), Rewrite({"command": "x"})))), "allow, rewritten: ok"),
         (decide_event(call(), hook("a", Note("n"))), "no opinion, 1 note"),
-        (decide_event(call(), hook("a", (Note("n"), Note("m"), Tell("t")))), "no opinion, 2 notes, 1 tell"),
+        (decide_event(call(), hook("a", (Note("n"), Note("m"), Tell("t")))), "no opinion, 2 notes, 1 message"),
         (decide_event(call(), hook("a", ValueError("broken"))), "no opinion, 1 failure"),
         (decide_event(call(), hook("a", Stop("enough"))), "no opinion, ends the turn"),
         (decide_event(event("SessionStart"), hook("a", Env({"A": "1"}), on="SessionStart")), "no opinion, 1 variable"),

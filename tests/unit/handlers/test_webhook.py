@@ -22,7 +22,7 @@ from tests.unit.settings.settings_files import hook_of, messages_of, parse_text
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 
 
-@pytest.mark.proves("S1-47", "S1-72")
+@pytest.mark.proves("S1-47", "S1-72", "S1-115")
 @pytest.mark.parametrize("method", ["POST", "PUT"])
 def test_the_event_is_sent_as_json(method):
     event = call("ls -l", cwd="/work")

@@ -1,7 +1,7 @@
 import pytest
 
 from snell.memory import rows
-from snell.memory.consolidation import Joined, consolidate
+from snell.memory.consolidation import MergedGroup, consolidate
 from snell.memory.remember import remember
 from snell.memory.shortlist import shortlist_of
 from snell.memory.types import Draft
@@ -54,7 +54,7 @@ def left(database):
 )
 def test_of_memories_that_say_the_same_one_stays(database, ids, strategy, kept, gone):
     (group,) = joined(database, strategy)
-    assert group == Joined(kept=ids[kept], gone=(ids[gone],), similarity=group.similarity)
+    assert group == MergedGroup(kept=ids[kept], gone=(ids[gone],), similarity=group.similarity)
     assert set(left(database)) == {TEXTS[kept], TEXTS["other"]}
 
 

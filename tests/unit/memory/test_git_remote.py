@@ -30,6 +30,7 @@ def test_the_ways_to_write_a_remote_are_one_project(url: str, project: str) -> N
     assert project_of_remote(url) == project
 
 
+@pytest.mark.proves("S4-121")
 def test_origin_counts_before_other_remotes() -> None:
     config = (
         '[core]\n\tbare = false\n[remote "fork"]\n\turl = f\n[remote "origin"]\n\turl = o\n[branch "x"]\n\turl = n\n'

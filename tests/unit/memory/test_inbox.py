@@ -106,6 +106,7 @@ def test_a_struck_file_keeps_its_place_and_its_name_when_it_is_done(inbox: Inbox
     assert names(inbox, "processed") == [first.name]
 
 
+@pytest.mark.proves("S4-117")
 def test_one_at_a_time_empties_it(inbox: Inbox) -> None:
     with inbox.drain_lock() as is_locked:
         assert is_locked is False

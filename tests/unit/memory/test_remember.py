@@ -6,7 +6,7 @@ from snell.memory import rows
 from snell.memory.recall import Question, recall
 from snell.memory.remember import MAYBE, SIMILAR, remember
 from snell.memory.shortlist import shortlist_of
-from snell.memory.types import Draft, Kept, NotRememberedError
+from snell.memory.types import Draft, NotRememberedError, StoreResult
 from snell.memory.validation import quality
 from snell.model.protocols import Database
 
@@ -19,7 +19,7 @@ LATER = (
 )
 
 
-def kept(database: Database, content: str, *, similar: float = SIMILAR, is_gated: bool = True, **fields) -> Kept:
+def kept(database: Database, content: str, *, similar: float = SIMILAR, is_gated: bool = True, **fields) -> StoreResult:
     draft = Draft(content=content, **{"project": "a", "signal": 0.8, **fields})
     return database.run(
         lambda tx: remember(tx, draft, shortlist_of(database), similar=similar, is_gated=is_gated, now=1_000)
@@ -29,8 +29,8 @@ def kept(database: Database, content: str, *, similar: float = SIMILAR, is_gated
 @pytest.mark.proves("S4-79", "S4-80")
 def test_a_text_is_stored_once_whatever_its_case_and_outer_space(database) -> None:
     first = kept(database, GOOD, tags=("DB", "db"), importance=0.9, metadata={"n": 1})
-    assert first == Kept(status="stored", id=first.id, quality=0.69, importance=0.9)
-    assert kept(database, f"  {GOOD.upper()}\n") == Kept(status="rejected_exact", id=first.id, similarity=1.0)
+    assert first == StoreResult(status="stored", id=first.id, quality=0.69, importance=0.9)
+    assert kept(database, f"  {GOOD.upper()}\n") == StoreResult(status="rejected_exact", id=first.id, similarity=1.0)
     stored = database.run(lambda tx: rows.get(tx, first.id))
     assert (stored.content, stored.tags, stored.importance, stored.metadata) == (GOOD, ("db",), 0.9, {"n": 1})
     assert (stored.project, stored.namespace, stored.created_at, stored.accesses) == ("a", "default", 1_000, 0)
@@ -46,7 +46,7 @@ def test_an_idempotency_key_counts_once_even_for_another_text(database) -> None:
     again = kept(
         database, "The fix was to raise the limit in `nginx.conf` because uploads failed", idempotency_key="k1"
     )
-    assert again == Kept(status="rejected_exact", id=first.id, similarity=1.0)
+    assert again == StoreResult(status="rejected_exact", id=first.id, similarity=1.0)
     database.run(lambda tx: rows.forget(tx, [first.id]))
     assert kept(database, GOOD, idempotency_key="k1").status == "stored"
 
@@ -67,10 +67,10 @@ def test_between_the_two_thresholds_it_is_a_possible_duplicate(database) -> None
     near, far = f"{GOOD} tomorrow", f"{GOOD}; {LATER}"
     similarity = kept(database, near, similar=1.0).similarity
     assert similarity > MAYBE
-    assert kept(database, near, similar=similarity) == Kept(
+    assert kept(database, near, similar=similarity) == StoreResult(
         status="rejected_similar", id=first.id, similarity=similarity
     )
-    assert kept(database, near, similar=similarity + 0.0001) == Kept(
+    assert kept(database, near, similar=similarity + 0.0001) == StoreResult(
         status="potential_duplicate", id=first.id, similarity=similarity
     )
     stored = kept(database, far)
@@ -87,9 +87,9 @@ def test_a_possible_duplicate_is_not_stored(database) -> None:
 
 @pytest.mark.proves("S4-80", "S4-81")
 def test_what_tells_too_little_is_refused_and_what_tells_little_counts_for_less(database) -> None:
-    assert kept(database, "ok then", signal=0.0) == Kept(status="rejected_quality", quality=0.0)
+    assert kept(database, "ok then", signal=0.0) == StoreResult(status="rejected_quality", quality=0.0)
     poor = kept(database, "the user likes tabs more than spaces here", importance=0.9)
-    assert poor == Kept(status="stored", id=poor.id, quality=0.34, importance=0.34)
+    assert poor == StoreResult(status="stored", id=poor.id, quality=0.34, importance=0.34)
     assert kept(database, "hm", signal=0.0, is_gated=False).status == "stored"
     signals = {"q": 0.33, "x": 0.34, "z": 0.99, "j": 1.0}
     found = [kept(database, letter * 100, signal=signal, importance=0.9) for letter, signal in signals.items()]

@@ -191,12 +191,12 @@ def test_a_batch_keeps_what_can_be_kept(runtime: Runtime) -> None:
     ("verb", "arguments", "problem"),
     [
         ("remember", {}, "content: is missing"),
-        ("remember", {"content": 5}, "content: Expected `str`, got `int`"),
+        ("remember", {"content": 5}, "content: expected a string, got a number"),
         ("remember", {"content": "x", "project": "*"}, "`*` is not a project for a new memory"),
-        ("recall", {"query": "x", "limit": "many"}, "limit: Expected `int`, got `str`"),
+        ("recall", {"query": "x", "limit": "many"}, "limit: expected a number, got a string"),
         ("recall", {"query": "x", "namespace": "a b"}, "is not a name for a namespace"),
         ("forget", {"memory_id": "absent"}, "there is no memory `absent`"),
-        ("list", {"limit": 0}, "limit: Expected `int` >= 1"),
+        ("list", {"limit": 0}, "limit: expected a number >= 1"),
         ("export", {"output_path": "x.xml"}, "`xml` is not a format for memories; use json or csv or parquet"),
         ("import", {"source_path": "/nowhere.json"}, "cannot be read"),
     ],
@@ -234,6 +234,11 @@ def test_the_timer_takes_in_what_waits_and_does_nothing_without_an_inbox(runtime
     capture(memories_of(runtime))
     asyncio.run(MemoryTimer(runtime).run_if_due())
     assert (memories_of(runtime).inbox.count(), call(runtime, "stats", project="p")["memories"]) == (0, 1)
+    timer = MemoryTimer(runtime, every=0.0)
+    for port in ("5432", "8080"):
+        capture(memories_of(runtime), f"We decided to use port {port} for the service of the team")
+        asyncio.run(timer.run_if_due())
+        assert memories_of(runtime).inbox.count() == 0
 
 
 def test_the_timer_looks_again_soon_while_more_waits_and_no_caller_asks(runtime: Runtime, monkeypatch) -> None:

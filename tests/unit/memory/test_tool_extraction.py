@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from snell.memory.tool_extraction import OWN_TOOLS, content_of, is_skipped
+from snell.memory import tool_extraction
+from snell.memory.tool_extraction import OWN_TOOLS, PATTERNS, SKIPPED, content_of, is_skipped
 from snell.operations.mcp.tools import tools
 from tests.golden.reading import FOLDER, golden, name_of
+
+SOURCE = Path(tool_extraction.__file__).parents[1]
 
 
 @pytest.mark.proves("S4-38", "S4-39", "S4-40", "S4-56", "S4-95")
@@ -33,6 +36,14 @@ from tests.golden.reading import FOLDER, golden, name_of
 def test_tools_that_only_look_and_our_own_are_left_alone(tool: str) -> None:
     assert is_skipped(tool)
     assert content_of(tool, {"command": "x", "file_path": "f", "content": "c"}, "r") == ""
+
+
+@pytest.mark.proves("S4-95")
+def test_which_tools_are_captured_and_which_are_not_is_in_one_file() -> None:
+    listed = {*SKIPPED, *PATTERNS.tables["edits"]}
+    modules = [path for folder in ("memory", "packs/remember") for path in (SOURCE / folder).rglob("*.py")]
+    named = {(path.name, tool) for path in modules for tool in listed if f'"{tool}"' in path.read_text("utf-8")}
+    assert ({"Read", "Edit"} <= listed, len(modules) > 30, named) == (True, True, set())
 
 
 @pytest.mark.proves("S4-41", "S4-42", "S4-43", "S4-98")

@@ -163,7 +163,7 @@ def test_what_is_not_a_call_gets_a_code_and_the_line_goes_on(line: Line):
     assert line.raw(b"{nonsense")["error"] == "PARSE_ERROR"
     assert line("db.effort.strat")["error"] == "UNKNOWN_COMMAND"
     assert line("db.effort.get", {"id": 1})["error"] == "NOT_FOUND"
-    assert line("db.effort.get", {"id": "one"})["details"] == {"issues": ["id: Expected `int`, got `str`"]}
+    assert line("db.effort.get", {"id": "one"})["details"] == {"issues": ["id: expected a number, got a string"]}
     assert line("db.effort.get")["details"] == {"issues": ["id: is missing"]}
     assert line("commands.log.append", {"content": "x"})["error"] == "NO_ACTIVE_EFFORT"
     assert line("agent.skills.parse", {"path": "/nowhere/SKILL.md"})["error"] == "FS_NOT_FOUND"

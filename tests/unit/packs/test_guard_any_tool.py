@@ -134,6 +134,16 @@ def test_text_that_is_json_too_is_judged_as_text(tool: str):
     assert _verdict(tool, {"command": '["ls", "$(rm -rf /)"]'}) == "deny"
 
 
+@pytest.mark.parametrize("level", [lambda inner: {"a": inner}, lambda inner: [inner]], ids=["objects", "lists"])
+def test_a_path_and_a_secret_are_seen_at_every_level_that_is_read(level: Any):
+    path: Any = {"path": "/etc/passwd", "content": "x"}
+    secret: Any = f"ghp_{'aB3dE5gH7j' * 4}"[:40]
+    for _ in range(95):
+        path, secret = level(path), level(secret)
+    assert _verdict("mcp__disk__write_file", {"x": path}) == "deny"
+    assert _verdict("mcp__chat__post_message", {"x": secret}) == "deny"
+
+
 @pytest.mark.parametrize("shape", ["[%s]", '{"command": %s}', '{"a": %s}', '{"arguments": [%s]}'])
 def test_an_input_without_end_is_no_crash(shape: str):
     text = '"ls"'

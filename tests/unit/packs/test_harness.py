@@ -142,9 +142,11 @@ Base directory for this skill: /home/me/.copilot/skills/harness
 /harness write the report
 
 </skill-context>"""
+# What Droid sends when its user types it in a session at a terminal.
+IN_A_TAG = "<system-notification>\n/harness write the report\n</system-notification>"
 
 
-@pytest.mark.parametrize("prompt", ["/harness write the report", "$harness  write the report\n", AS_A_SKILL])
+@pytest.mark.parametrize("prompt", ["/harness write the report", "$harness  write the report\n", AS_A_SKILL, IN_A_TAG])
 def test_a_prompt_may_start_a_loop(runtime: Runtime, prompt: str):
     decision = runtime.fire("UserPromptSubmit", session_id="s", prompt=prompt)
     assert loop_of("s", runtime.store) == Loop("TASK_COMPLETE", "write the report", 10)
@@ -152,7 +154,11 @@ def test_a_prompt_may_start_a_loop(runtime: Runtime, prompt: str):
 
 
 @pytest.mark.parametrize(
-    "prompt", ["/harness", "$harnessed it", "see /harness here", AS_A_SKILL.replace("/harness write the report", "")]
+    "prompt",
+    [
+        *("/harness", "$harnessed it", "see /harness here"),
+        *(each.replace(" write the report", " ") for each in (AS_A_SKILL, IN_A_TAG)),
+    ],
 )
 def test_a_prompt_without_an_objective_starts_no_loop(runtime: Runtime, prompt: str):
     runtime.fire("UserPromptSubmit", session_id="s", prompt=prompt)

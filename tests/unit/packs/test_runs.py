@@ -146,7 +146,8 @@ def test_a_run_can_wait_after_any_failure_that_may_have_changed_something(tmp_pa
 
 def test_a_sub_agents_answer_is_not_a_tool(ledger_client: LedgerClient):
     begin(ledger_client)
-    assert refusal(ledger_client.before("t1", tool="TaskOutput", given={})) == "the result of a sub-agent is not a tool"
+    refused = refusal(ledger_client.before("t1", tool="TaskOutput", given={}))
+    assert refused == "a sub-agent's result was called as a tool"
     assert run_of(ledger_client).status == "waiting_for_human"
 
 

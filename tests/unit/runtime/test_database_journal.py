@@ -125,7 +125,7 @@ def test_asking_for_what_is_not_there_says_what_to_do(database: SqliteDatabase) 
     journal = StoreJournal(database)
     with pytest.raises(StoreError, match="no decision has been made yet; make one with `snell fire"):
         journal.find()
-    with pytest.raises(StoreError, match="there is no decision `zz`"):
+    with pytest.raises(StoreError, match="there is no decision `zz`; `snell log` lists them"):
         journal.find("zz")
 
 

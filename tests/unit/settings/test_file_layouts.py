@@ -284,6 +284,11 @@ def test_a_status_line_may_be_the_clients_table():
         ("disable_all_hooks = 'yes'", "1: `disable_all_hooks` must be true or false, not text"),
         ("disable_all_hooks = true\ndisableAllHooks = true", "2: `disable_all_hooks` is given twice"),
         ("rewrites_from = 'polcy'", "1: `rewrites_from` cannot be `polcy`; did you mean `policy`?"),
+        (
+            "profile = 'strikt'",
+            "1: `profile` cannot be `strikt`; did you mean `strict`? use one of observe, balanced, strict",
+        ),
+        ("profile = 'x'", "1: `profile` cannot be `x`; use one of observe, balanced, strict"),
         ("extra_events = 'x'", "1: `extra_events` must be a list of texts, not text"),
         ("status_line = { padding = 1 }", "1: `status_line` has no `command`"),
     ],

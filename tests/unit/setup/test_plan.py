@@ -221,7 +221,9 @@ def test_every_client_supplies_hooks_mcp_entry_and_instructions_in_its_own_form(
     able = client_named(name).capabilities
     told = {each: whole["capabilities"][each] for each in ("hooks", "mcp", "rules")}
     assert told == {"hooks": able.hooks and bool(client.form), "mcp": able.mcp, "rules": able.rules}
-    assert RULES_FILE.read_text(encoding="utf-8").strip() in whole["instructions"]
+    rules, _, steps = whole["instructions"].partition("\n\nAfter set-up:\n\n")
+    assert rules == RULES_FILE.read_text(encoding="utf-8").strip()
+    assert steps == "\n".join(f"- {step}" for step in (*client.after, *client.remarks))
     with pytest.raises(AttributeError):
         client.form = None  # type: ignore[misc] # frozen, which is what is tested
     with pytest.raises(AttributeError):

@@ -75,3 +75,30 @@ def test_a_long_row_of_unset_variables_is_judged_in_good_time():
     before = time.process_time()
     assert check_row({"command": "$x" * 60_000, "cwd": "/w", "home": "/h"})["verdict"] in ("allow", "ask")
     assert time.process_time() - before < 10
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo " + "a" * 200_000 + "$x; rm -rf /",
+        "cmd /c '" + "&&".join(f"set a{n}=%a{n + 1}%%a{n + 1}%" for n in range(30)) + "&& %a0% & rd /s /q C:\\'",
+        "cmd /c 'set a=" + " " * 100_000 + "x & rd /s /q C:\\'",
+        "python3 -c " * 5_000 + "; rm -rf /",
+    ],
+    ids=[
+        "a long word before a variable",
+        "variables that double each other",
+        "many blanks in a variable",
+        "many codes",
+    ],
+)
+def test_what_follows_a_line_that_could_take_long_does_not_pass(line):
+    before = time.process_time()
+    assert check_row({"command": line, "cwd": "/w", "home": "/h"})["verdict"] in ("ask", "deny")
+    assert time.process_time() - before < 10
+
+
+@pytest.mark.parametrize("code", ["065", "9" * 5_000, "0xD800"], ids=["leading zeros", "too large", "half of a pair"])
+def test_powershell_that_spells_a_program_in_odd_numbers_is_judged(code):
+    line = f"pwsh -Command '& ([char]{code}); Remove-Item -Recurse -Force C:/'"
+    assert check_row({"command": line, "cwd": "/w", "home": "/h"})["verdict"] == "deny"

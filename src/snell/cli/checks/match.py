@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from snell.engine.match import compile_matcher, guess_type, value_targets
-from snell.model.catalogue import CATALOGUE, EventRow, canonical, did_you_mean
+from snell.model.catalogue import CATALOGUE, COMMON_EVENTS, EventRow, canonical, did_you_mean
 from snell.model.errors import PatternError
 from snell.settings.check_rows import Row, text_in
 
@@ -59,5 +59,5 @@ def _matches(row: Row) -> bool:
 def _event_row(name: str) -> EventRow:
     row = CATALOGUE.get(canonical(name))
     if row is None:
-        raise PatternError(f"unknown event `{name}`", advice=did_you_mean(name))
+        raise PatternError(f"unknown event `{name}`", advice=did_you_mean(name, otherwise=COMMON_EVENTS))
     return row

@@ -12,7 +12,7 @@ from snell.cli.call_summary import decode_stored
 from snell.cli.terminal import Colours, fit, visible
 from snell.clients import client_named
 from snell.engine.explain import explain, headline
-from snell.model.catalogue import CATALOGUE, canonical, did_you_mean
+from snell.model.catalogue import CATALOGUE, COMMON_EVENTS, canonical, did_you_mean
 from snell.model.decision import OBSERVED, PRINTED, Decision
 from snell.model.errors import PayloadError, SnellError
 from snell.model.events import Event
@@ -69,12 +69,13 @@ def _event(args: argparse.Namespace, client: Any) -> Event:
     about_tool = args.command or args.tool or args.input
     name = args.event or ("PreToolUse" if about_tool else "UserPromptSubmit" if args.prompt is not None else "")
     if not name:
-        if sys.stdin.isatty():
+        raw = b"" if sys.stdin.isatty() else sys.stdin.buffer.read()
+        if not raw:
             advice = "try `snell fire --command 'git push --force'`, or pipe in a payload"
             raise SnellError("no event was given", advice=advice)
-        return client.decode(sys.stdin.buffer.read())  # type: ignore[no-any-return] # clients are modules
+        return client.decode(raw)  # type: ignore[no-any-return] # clients are modules
     if canonical(name) not in CATALOGUE:
-        raise SnellError(f"unknown event `{name}`", advice=did_you_mean(name))
+        raise SnellError(f"unknown event `{name}`", advice=did_you_mean(name, otherwise=COMMON_EVENTS))
     if args.cwd and not os.path.isdir(args.cwd):
         print(f"snell: --cwd: `{args.cwd}` is not a folder; the event is sent anyway", file=sys.stderr)
     payload = _payload(args, canonical(name))

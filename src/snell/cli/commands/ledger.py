@@ -61,7 +61,7 @@ def _list(args: argparse.Namespace, database: Database) -> int:
     calls = sorted(calls, key=lambda call: (call.created_at, call.tool_call_id))[-args.limit :]
     paint = Colours.for_stdout()
     abouts = database.run(lambda tx: [about_call(tx, call) for call in calls], only_reads=True)
-    as_json = (msgspec.json.encode({**asdict(call), **its}).decode() for call, its in zip(calls, abouts, strict=True))
+    as_json = (msgspec.json.encode({**asdict(call), **what}).decode() for call, what in zip(calls, abouts, strict=True))
     for line in as_json if args.json else _lines(calls, abouts, paint):
         print(line)
     if not calls and not args.json:
@@ -155,11 +155,11 @@ def _lines(calls: Sequence[Call], abouts: Sequence[Mapping[str, str]], paint: Co
         yield from rest
 
 
-def _cells(call: Call, its: Mapping[str, str]) -> tuple[list[str], ...]:
+def _cells(call: Call, subject: Mapping[str, str]) -> tuple[list[str], ...]:
     """Return what was called and how it ended, and where, with its id."""
     took, tool = f"{_seconds(call.duration_ms):>9}", charts.shorten_middle(call.raw_tool_name, charts.LONGEST_NAME)
-    what = [_when(call.created_at), call.status, call.side_effect_class, took, tool, its["call"]]
-    return what, [call.client.replace("_", "-"), visible(its["project"]), call.tool_call_id]
+    what = [_when(call.created_at), call.status, call.side_effect_class, took, tool, subject["call"]]
+    return what, [call.client.replace("_", "-"), visible(subject["project"]), call.tool_call_id]
 
 
 def _when(ms: int) -> str:

@@ -49,9 +49,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _json(found: tuple[Row, About]) -> str:
     """Return a decision as JSON, with what it was about and the sub-agent that the event is about."""
-    row, its = found
-    agent = {name: its.record.get(name, "") for name in ("agent_id", "agent_type")}
-    return msgspec.json.encode({**msgspec.structs.asdict(row), **agent, **its.fields()}).decode()
+    row, subject = found
+    agent = {name: subject.record.get(name, "") for name in ("agent_id", "agent_type")}
+    return msgspec.json.encode({**msgspec.structs.asdict(row), **agent, **subject.fields()}).decode()
 
 
 def explain_decision(args: argparse.Namespace) -> int:
@@ -89,9 +89,9 @@ def _nothing(journal: StoreJournal, filters: Mapping[str, str]) -> str:
     return f"no decision matches {' or '.join(named)}" if empty else f"no decision matches {' and '.join(named)}"
 
 
-def _reason(its: About, verdict: str) -> str:
+def _reason(subject: About, verdict: str) -> str:
     """Return the hook that decided, and its reason."""
-    runs = [run for each in its.record.get("rounds", ()) for run in each["runs"]]
+    runs = [run for each in subject.record.get("rounds", ()) for run in each["runs"]]
     effects = ((run["hook"], str(effect)) for run in runs for effect in run.get("effects", ()))
     reasons = (f"{hook}: {effect}" for hook, effect in effects if effect.partition(":")[0] == verdict)
     if verdict != "no_opinion":
@@ -107,14 +107,14 @@ def _lines(found: Sequence[tuple[Row, About]], paint: Colours) -> Iterator[str]:
         yield from rest
 
 
-def _cells(row: Row, its: About) -> tuple[list[str], ...]:
+def _cells(row: Row, subject: About) -> tuple[list[str], ...]:
     """Return what was called and decided; where, with the id; and why."""
     when = time.strftime("%m-%d %H:%M:%S", time.localtime(row.at / 1000))
     signs = ("rewritten " if row.rewritten else "") + (f"{row.failures} failed " if row.failures else "")
-    call = its.call if len(its.call) <= CALL else f"{its.call[: CALL - 1]}…"
-    place = [row.client.replace("_", "-"), visible(its.project), row.session_id[:8], row.id, f"{row.ms:.1f} ms"]
+    call = subject.call if len(subject.call) <= CALL else f"{subject.call[: CALL - 1]}…"
+    place = [row.client.replace("_", "-"), visible(subject.project), row.session_id[:8], row.id, f"{row.ms:.1f} ms"]
     return (
         [when, row.verdict, row.event, row.tool, call],
         place,
-        [f"{signs}{shorten(_reason(its, row.verdict), LONGEST)}"],
+        [f"{signs}{shorten(_reason(subject, row.verdict), LONGEST)}"],
     )

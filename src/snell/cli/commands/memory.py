@@ -88,22 +88,14 @@ def show_map(answer: Mapping[str, Any], file: str | None = None) -> None:
     """Print a map, or write it into a new file and print its name; a remark goes to stderr."""
     drawing = str(answer.get("drawing") or f"{msgspec.json.encode(answer).decode()}\n")
     if file:
-        _write(Path(file).expanduser(), drawing)
+        from snell.testing.scaffold import write_new  # slow to import
+
+        write_new({Path(file).expanduser(): drawing})
         print(Path(file).expanduser())
     else:
         print(drawing, end="")
     if answer["remark"]:
         print(answer["remark"], file=sys.stderr)  # stdout is often redirected into a file
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise SnellError(f"`{path}` already exists", advice="choose another name, or remove it first") from None
-    except OSError as error:
-        raise SnellError(f"`{path}` cannot be written: {(error.strerror or str(error)).lower()}") from None
 
 
 def _browse(args: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from snell.cli.call_operation import call_operation
 from snell.cli.main import COMMANDS, parser_of
 from snell.model.errors import SnellError
 
-Found = Iterable[tuple[str, str]]  # each word with a description of one line
+Candidates = Iterable[tuple[str, str]]  # each word with a description of one line
 
 
 def run(args: argparse.Namespace) -> int:
@@ -35,7 +35,7 @@ def candidates(words: Sequence[str]) -> list[tuple[str, str]]:
     return [(word, text) for word, text in plain if word.startswith(begun) and not set(word) & set("\n\t")]
 
 
-def _at(before: Sequence[str], begun: str) -> Found:
+def _at(before: Sequence[str], begun: str) -> Candidates:
     name, *rest = before
     if name not in COMMANDS:
         return []
@@ -76,7 +76,7 @@ class _LineState:
         elif action.nargs not in ("*", "+", argparse.REMAINDER):
             self._positionals.pop(0)
 
-    def candidates(self, begun: str) -> Found:
+    def candidates(self, begun: str) -> Candidates:
         if self._is_over:
             return []
         if self._waiting:
@@ -86,7 +86,7 @@ class _LineState:
             return [(name, text or "") for name, text in shown.items() if name.startswith("--")]
         return self._values(self._positionals[0]) if self._positionals else []
 
-    def _values(self, action: argparse.Action) -> Found:
+    def _values(self, action: argparse.Action) -> Candidates:
         if isinstance(action, argparse._SubParsersAction):
             return [(each.dest, each.help or "") for each in action._choices_actions]
         if action.choices:
@@ -98,31 +98,31 @@ class _LineState:
             return []  # an error message would disturb the line that the user is typing
 
 
-def _efforts() -> Found:
+def _efforts() -> Candidates:
     for each in reversed(call_operation("db.effort.list")):
         yield str(each["id"]), f"{each['skill']}, no {each['ordinal']}, {each['lifecycle']}, {each['taskId']}"
 
 
-def _sessions() -> Found:
+def _sessions() -> Candidates:
     for each in reversed(call_operation("db.session.list")):
         yield str(each["id"]), f"effort {each['effortId']}, {each['endReason'] or 'open'}"
 
 
-def _tasks() -> Found:
+def _tasks() -> Candidates:
     return ((each["dirPath"], f"{each['title'] or ''} ({each['state']})") for each in call_operation("db.task.list"))
 
 
-def _task_names() -> Found:
+def _task_names() -> Candidates:
     return ((each["title"] or each["dirPath"], each["dirPath"]) for each in call_operation("db.task.list"))
 
 
-def _skills() -> Found:
+def _skills() -> Candidates:
     names = dict.fromkeys(each["skill"] for each in call_operation("db.effort.list"))
     listed = {each["name"]: str(each.get("description") or "") for each in call_operation("agent.skills.list")}
     return [*listed.items(), *((name, "used before") for name in names if name not in listed)]
 
 
-def _phases() -> Found:
+def _phases() -> Candidates:
     effort = call_operation("commands.where")["effort"]
     declared = effort["metadata"].get("phases") if effort else None
     for each in declared or ():
@@ -130,7 +130,7 @@ def _phases() -> Found:
             yield str(each["label"]), str(each.get("name") or "")
 
 
-def _agents() -> Found:
+def _agents() -> Candidates:
     return ((each["id"], f"{each['status']} {each['label'] or ''}") for each in call_operation("db.agents.list"))
 
 

@@ -60,16 +60,16 @@ def _parent_folder() -> str:
 
 
 def _show_session(folder: Path, paint: Colours, *, is_removed: bool) -> int:
-    demo, told = DemoEnvironment(folder), tomllib.loads((HERE / "session.toml").read_text(encoding="utf-8"))
+    demo, script = DemoEnvironment(folder), tomllib.loads((HERE / "session.toml").read_text(encoding="utf-8"))
     try:
         _introduce(demo, paint)
         start = time.perf_counter()
-        records = [_show_event(demo, each, paint) for each in told["session"]]
+        records = [_show_event(demo, each, paint) for each in script["session"]]
         record = records[-1]
         print(paint.bold("\n$ snell why") + paint.dim("      explains any decision; this is the last one"))
         print(explain(record, paint.of(record)).replace(f"{demo.project}/", ""))
-        count = len(records) + _show_memory(demo, told, paint)
-        measured = told["measured"]["event"]
+        count = len(records) + _show_memory(demo, script, paint)
+        measured = script["measured"]["event"]
         hooks = sum(len(each["runs"]) for each in demo.send(measured)[0]["rounds"])
         _show_costs(demo.measure_costs(measured), hooks, paint)
         print(f"\n{count} events shown in {time.perf_counter() - start:.1f} s.")
@@ -93,13 +93,13 @@ def _offer_page(demo: "DemoEnvironment", paint: Colours) -> None:
             subprocess.run([sys.executable, "-m", "snell", "ui"], env={**os.environ, **demo.env}, check=False)
 
 
-def _show_memory(demo: "DemoEnvironment", told: Mapping[str, Any], paint: Colours) -> int:
+def _show_memory(demo: "DemoEnvironment", script: Mapping[str, Any], paint: Colours) -> int:
     """Show that a later session recalls what an earlier one learned; return the number of events."""
     print(paint.bold("\nLater sessions know what earlier ones decided") + paint.dim("      if you enable memory"))
-    _show_event(demo, told["learned"], paint)
+    _show_event(demo, script["learned"], paint)
     if not demo.wait_for_memory():
         return 1
-    _show_event(demo, told["asked"], paint)
+    _show_event(demo, script["asked"], paint)
     return 2
 
 
@@ -115,8 +115,8 @@ def _introduce(demo: "DemoEnvironment", paint: Colours) -> None:
     print(f"From now on the agent runs {paint.bold('snell-hook')} for every event ({program}).\n")
 
 
-def _show_event(demo: "DemoEnvironment", told: Mapping[str, Any], paint: Colours) -> dict[str, Any]:
-    title, event = told["title"], told["event"]
+def _show_event(demo: "DemoEnvironment", step: Mapping[str, Any], paint: Colours) -> dict[str, Any]:
+    title, event = step["title"], step["event"]
     record, seconds = demo.send(event)
     started = ", including the start of the daemon" if event.get("source") == "startup" else ""
     print(f"{paint.bold('-')} {title} {paint.dim(f'({seconds * 1000:.1f} ms{started})')}")

@@ -34,8 +34,8 @@ _OF_MACHINE = {
 }
 
 
-class Seen(Struct, frozen=True):
-    """What users would see of one fault."""
+class FaultResult(Struct, frozen=True):
+    """What users would see if one fault happened."""
 
     fault: str
     sees: str
@@ -59,22 +59,22 @@ def run(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     return 1 if any(each.is_failure for seen in found.values() for each in seen) else 0
 
 
-def try_all(subject: Path) -> Iterator[Seen]:
+def try_all(subject: Path) -> Iterator[FaultResult]:
     """Yield what happens to an event that the hook judges, without a fault and with each."""
     with runtime_for(subject) as (runtime, tested):
         event = _event(subject, tested, runtime.decide)
         usual = runtime.decide(event)
-        yield Seen("no fault", _sees(usual))
+        yield FaultResult("no fault", _describe(usual))
         for fault, make in _INPUTS.items():
             yield _worst(fault, make(event), runtime.decide)
     for fault, decide in _OF_MACHINE.items():
         begin = time.monotonic()
         decision = decide(subject, event)
         is_lost = usual.verdict > decision.verdict and usual.verdict >= Verdict.ASK
-        yield Seen(fault, _sees(decision), is_lost=is_lost, seconds=time.monotonic() - begin)
+        yield FaultResult(fault, _describe(decision), is_lost=is_lost, seconds=time.monotonic() - begin)
 
 
-def _worst(fault: str, events: Iterator[tuple[str, Event]], decide: Callable[[Event], Decision]) -> Seen:
+def _worst(fault: str, events: Iterator[tuple[str, Event]], decide: Callable[[Event], Decision]) -> FaultResult:
     """Return the first failure among these events; else the longest time."""
     number, longest = 0, 0.0
     for name, event in events:
@@ -82,11 +82,11 @@ def _worst(fault: str, events: Iterator[tuple[str, Event]], decide: Callable[[Ev
         decision = decide(event)
         number, longest = number + 1, max(longest, time.monotonic() - begin)
         if decision.failures:
-            return Seen(fault, f"{name}: {_sees(decision)}", is_failure=True)
-    return Seen(fault, f"{number} events, none failed; the longest took {longest:.2f} s", seconds=longest)
+            return FaultResult(fault, f"{name}: {_describe(decision)}", is_failure=True)
+    return FaultResult(fault, f"{number} events, none failed; the longest took {longest:.2f} s", seconds=longest)
 
 
-def _sees(decision: Decision) -> str:
+def _describe(decision: Decision) -> str:
     """Describe what a user sees of a decision."""
     reason = shorten(decision.reason, 160)
     if decision.verdict is Verdict.DENY:
@@ -114,7 +114,7 @@ def _example(tested: UnderTest) -> CaseEvent:
     return case_event_from(made.event(made.example.yes))
 
 
-def _lines(found: dict[str, list[Seen]], paint: Colours) -> Iterator[str]:
+def _lines(found: dict[str, list[FaultResult]], paint: Colours) -> Iterator[str]:
     for path, seen in found.items():
         yield paint.bold(visible(path))
         for each in seen:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from snell.model.errors import SnellError
+from snell.model.errors import SnellError, file_error
 from snell.system.paths import Places
 
 PARTS = {
@@ -56,8 +56,7 @@ def examine(installation: Installation, parts: Iterable[str] = PARTS) -> Iterato
     for part in parts:
         try:
             yield from getattr(import_module(PARTS[part], __name__), f"{part}_checks")(installation)
-        except SnellError as error:
+        except (SnellError, OSError) as raised:
+            error = file_error(raised) if isinstance(raised, OSError) else raised
             detail = f"{error.where}: {error.message}" if error.where else error.message
             yield Check(part, "fail", detail, error.advice)
-        except OSError as error:
-            yield Check(part, "fail", str(error), "check that it exists, and its permissions")

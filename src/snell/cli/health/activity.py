@@ -21,7 +21,7 @@ SHOWN = 40
 OURS = ("person",)  # commands typed by a person, not a client
 
 
-class Fired(Struct):
+class HookActivity(Struct):
     last: int = 0
     times: int = 0
     failures: int = 0
@@ -42,7 +42,7 @@ def activity_checks(installation: Installation) -> Iterator[Check]:
     yield from (_hook_check(*each) for each in sorted(hooks.items(), key=lambda item: -item[1].last)[:SHOWN])
 
 
-def _hook_check(name: str, fired: Fired) -> Check:
+def _hook_check(name: str, fired: HookActivity) -> Check:
     detail = f"last run {time_ago(fired.last)}, {plural(fired.times, 'recent run')}"
     detail += f", {fired.failures} failed" if fired.failures else ""
     if not fired.failed_last:
@@ -62,15 +62,15 @@ def events_by_client(tx: Transaction) -> dict[str, tuple[int, int]]:
     return {name.replace("_", "-"): (last, times) for name, last, times in rows if name and name not in OURS}
 
 
-def _hooks(tx: Transaction) -> dict[str, Fired]:
+def _hooks(tx: Transaction) -> dict[str, HookActivity]:
     sql = (
         "SELECT d.at, t.body, t.late FROM traces t JOIN decisions d ON d.id = t.decision_id"
         " WHERE t.seq > (SELECT COALESCE(MAX(seq), 0) FROM traces) - ? ORDER BY t.seq"
     )
-    found: dict[str, Fired] = {}
+    found: dict[str, HookActivity] = {}
     for at, body, late in tx.rows(sql, TRACES):
         for run in runs_in(body, late):
-            fired = found.setdefault(str(run["hook"]), Fired())
+            fired = found.setdefault(str(run["hook"]), HookActivity())
             fired.failed_last = "failure" in run
             fired.last, fired.times, fired.failures = at, fired.times + 1, fired.failures + fired.failed_last
     return found

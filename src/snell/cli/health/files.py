@@ -15,7 +15,7 @@ from snell.records.audit_log import AuditLog
 from snell.runtime.app import database_of
 from snell.runtime.database_journal import StoreJournal
 from snell.settings.load import load
-from snell.system.paths import POLICY_FILE, PlaceError
+from snell.system.paths import POLICY_FILE, PlaceError, has_room
 
 OTHERS_READ, OTHERS_WRITE = 0o077, 0o022
 
@@ -63,9 +63,9 @@ WAIT_SECONDS = 3.0  # for a ledger row that a daemon is about to write
 def store_checks(installation: Installation) -> Iterator[Check]:
     path = installation.where.state / "snell.db"
     nearest = next(each for each in (path, *path.parents) if each.exists())
-    if not os.access(nearest, os.W_OK):
-        advice = "make it writable; until then no decision is stored"
-        yield Check("store", "fail", f"{nearest} is not writable", advice)
+    if not (can_write := os.access(nearest, os.W_OK)) or not has_room(nearest):
+        what, advice = ("on a full disk", "free some space") if can_write else ("not writable", "make it writable")
+        yield Check("store", "fail", f"{nearest} is {what}", f"{advice}; until then no decision is stored")
         return
     if not path.exists():
         yield Check("store", "ok", f"{path} does not exist yet; the first event creates it")

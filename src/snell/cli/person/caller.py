@@ -116,7 +116,7 @@ def _opened_by(above: Sequence[Link], leader: Link) -> Caller:
             return Caller.PERSON
     elif not _is_editor_program(host):
         return Caller.UNKNOWN
-    return Caller.EDITOR if _is_installed(host, above) or _is_settled(host.program) else Caller.UNKNOWN
+    return Caller.EDITOR if _is_installed(host, above) or _is_older_than_a_day(host.program) else Caller.UNKNOWN
 
 
 def _names_of_host(host: Link) -> set[str]:
@@ -151,7 +151,7 @@ def _is_login(link: Link, above: Sequence[Link]) -> bool:
     return link.user == 0 and "login" in _names_of_host(link) and _is_installed(link, above)
 
 
-def _is_settled(path: str) -> bool:
+def _is_older_than_a_day(path: str) -> bool:
     """Return whether a program of the user is older than a day: an agent can copy any under the name of an editor."""
     found = stat_or_none(path)
     return found is not None and not _is_of_administrator(path) and time.time() - found.st_ctime > 86_400

@@ -50,7 +50,7 @@ def _accept(env: Mapping[str, str], what: str, code: str, request: Request) -> N
 
 @cache
 def _proofs() -> list[str]:
-    """The codes, or empty texts, by which this process has passed."""
+    """Return the codes by which this process has passed; an empty text stands for a proof without a code."""
     return []
 
 

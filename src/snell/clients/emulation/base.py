@@ -15,7 +15,7 @@ from snell.model.effects import Deny
 from snell.model.errors import PatternError, PayloadError
 from snell.model.events import Event, Payload, text_in
 from snell.model.hooks import Hook
-from snell.model.protocols import Said
+from snell.model.protocols import ProgramOutput
 from snell.model.tools import KINDS, mcp_parts, names_of
 from snell.system.json_input import read_object
 
@@ -47,7 +47,7 @@ class Emulation:
     def payloads_for(self, event: Event, project: str) -> Sequence[Payload]:
         raise NotImplementedError
 
-    def answer(self, event: Event, given: Payload, said: Said) -> Outcome | None:
+    def answer(self, event: Event, given: Payload, said: ProgramOutput) -> Outcome | None:
         raise NotImplementedError
 
     def variables(self, event: Event, project: str) -> dict[str, str]:
@@ -175,14 +175,14 @@ def parse_object(text: str) -> Payload | None:
     return read_object(text.encode("utf-8", "replace")) if text.startswith("{") else None
 
 
-def crash_outcome(said: Said) -> Outcome:
+def crash_outcome(said: ProgramOutput) -> Outcome:
     """Return the outcome of a program that ended with an error."""
     first = next(iter(said.stderr.strip().splitlines()), "")
     how = "a signal" if said.exit_code is None else f"exit code {said.exit_code}"
     return Outcome(failure=Failure("crash", f"{how}: {first[:300]}" if first else how))
 
 
-def refusal_of(said: Said, keys: Sequence[str] = (), *, stdout_first: bool = False) -> Deny:
+def refusal_of(said: ProgramOutput, keys: Sequence[str] = (), *, stdout_first: bool = False) -> Deny:
     """Return the refusal of a program: with the text under one of these keys, else with what it printed."""
     try:
         answer = parse_object(said.stdout) or {}

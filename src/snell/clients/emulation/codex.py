@@ -9,7 +9,7 @@ from snell.engine.hook_output import outcome_of_object
 from snell.model.decision import Outcome
 from snell.model.errors import PayloadError
 from snell.model.events import Event, Payload, text_in
-from snell.model.protocols import Said
+from snell.model.protocols import ProgramOutput
 
 _COMMON = ("session_id", "transcript_path", "cwd", "permission_mode", "model", "agent_id", "agent_type")
 _FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -55,7 +55,7 @@ class Codex(Emulation):
         also = {"apply_patch": ("Edit", "Write"), "spawn_agent": ("Agent",)}
         return (*super().match_values(event, given), *also.get(text_in(given, "tool_name"), ()))
 
-    def answer(self, event: Event, given: Payload, said: Said) -> Outcome | None:
+    def answer(self, event: Event, given: Payload, said: ProgramOutput) -> Outcome | None:
         """Translate a changed input; None leaves any other answer to Claude Code's rules."""
         try:
             answer = parse_object(said.stdout) or {}

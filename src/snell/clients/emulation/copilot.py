@@ -17,7 +17,7 @@ from snell.model.decision import Outcome
 from snell.model.effects import Deny
 from snell.model.events import Event, Payload, as_table, text_in
 from snell.model.hooks import Hook
-from snell.model.protocols import Said
+from snell.model.protocols import ProgramOutput
 from snell.system.wall_clock import now_ms
 
 _SOURCES = {"startup": "new"}
@@ -110,7 +110,7 @@ class Copilot(Emulation):
         is_projects = hook.source.layer == "copilot:project"
         return os.path.dirname(os.path.dirname(os.path.dirname(hook.source.file))) if is_projects else ""
 
-    def answer(self, event: Event, given: Payload, said: Said) -> Outcome:
+    def answer(self, event: Event, given: Payload, said: ProgramOutput) -> Outcome:
         if said.exit_code != 0:
             outcome = crash_outcome(said)
             if event.name == "PreToolUse" or (said.exit_code == 2 and not self.is_camel):

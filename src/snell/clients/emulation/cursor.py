@@ -15,7 +15,7 @@ from snell.model.decision import Failure, Outcome
 from snell.model.effects import Deny
 from snell.model.events import Event, Payload, text_in
 from snell.model.hooks import Hook
-from snell.model.protocols import Said
+from snell.model.protocols import ProgramOutput
 from snell.model.tools import mcp_parts
 from snell.system.files import text_or_nothing
 
@@ -96,7 +96,7 @@ class Cursor(Emulation):
         beside = os.path.dirname(hook.source.file)
         return {"cursor:user": beside, "cursor:project": os.path.dirname(beside)}.get(hook.source.layer, "")
 
-    def answer(self, event: Event, given: Payload, said: Said) -> Outcome:
+    def answer(self, event: Event, given: Payload, said: ProgramOutput) -> Outcome:
         is_strict = self.native in _PERMISSION
         if said.exit_code == 2:
             if is_strict or self.native == "beforeSubmitPrompt":

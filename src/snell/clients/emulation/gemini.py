@@ -8,7 +8,7 @@ from snell.model.catalogue import NEVER_BLOCKED_BY_FAILURE
 from snell.model.decision import Outcome
 from snell.model.effects import Tell
 from snell.model.events import Event, Payload, text_in
-from snell.model.protocols import Said
+from snell.model.protocols import ProgramOutput
 from snell.model.tools import mcp_parts
 
 _TOOL_EVENTS = ("BeforeTool", "AfterTool")
@@ -61,7 +61,7 @@ class Gemini(Emulation):
             "GEMINI_SESSION_ID": event.session_id,
         }
 
-    def answer(self, event: Event, given: Payload, said: Said) -> Outcome:
+    def answer(self, event: Event, given: Payload, said: ProgramOutput) -> Outcome:
         if said.exit_code == 2 or self._blocks_by_code(event, said):
             return Outcome((refusal_of(said, ("reason",)),))
         if said.exit_code != 0:
@@ -69,7 +69,7 @@ class Gemini(Emulation):
         shown = said.stdout.strip()
         return self.outcome_of_text(event, said.stdout, Outcome((Tell(shown),)) if shown else Outcome())
 
-    def _blocks_by_code(self, event: Event, said: Said) -> bool:
+    def _blocks_by_code(self, event: Event, said: ProgramOutput) -> bool:
         """Return whether the exit code blocks: 3 or more with text on stderr, but never at the end of a turn."""
         is_high = said.exit_code is not None and said.exit_code > 2
         return is_high and bool(said.stderr.strip()) and event.name not in NEVER_BLOCKED_BY_FAILURE

@@ -24,9 +24,9 @@ def decode_payload(table: ClientTable, payload: bytes, event: str = "") -> Event
     shaped = _rename_fields(table, given)
     if table.adjust:
         shaped = table.adjust(table, native, shaped)
-    check_tool_name(shaped)
     name = refine_event(table, table.events.get(native) or canonical(native), shaped)
     shaped["hook_event_name"] = name
+    check_tool_name(shaped)
     tool, tool_name, ignored = _rename_tool(table, shaped)
     if own := _own_names(native=native, name=name, tool=tool, tool_name=tool_name):
         shaped["native"] = own

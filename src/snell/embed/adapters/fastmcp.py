@@ -25,30 +25,30 @@ def middleware(runtime: Runtime, **options: Any) -> Any:
     Options: session_id (default: the id of the connection), cwd, approve, known_as.
     """
     base = library("fastmcp.server.middleware", PACKAGE).Middleware
-    at = embedded_agent_for(runtime, "fastmcp", options)
+    embedded = embedded_agent_for(runtime, "fastmcp", options)
 
     class Snell(base):  # type: ignore[misc, valid-type] # the library is optional, so it has no types
         async def on_call_tool(self, context: Any, call_next: Callable[[Any], Any]) -> Any:
-            message, here = context.message, _at(at, context)
+            message, called = context.message, _for_call(embedded, context)
 
             async def execute(value: Input) -> Any:
                 return await call_next(context.copy(message=message.model_copy(update={"arguments": value})))
 
-            plan = here.plan(message.name, message.arguments or {}, execute, **FORMS)
-            return await _answer(await here.run_async(plan), context)
+            plan = called.plan(message.name, message.arguments or {}, execute, **FORMS)
+            return await _answer(await called.run_async(plan), context)
 
     return Snell()
 
 
-def _at(at: EmbeddedAgent, context: Any) -> EmbeddedAgent:
+def _for_call(embedded: EmbeddedAgent, context: Any) -> EmbeddedAgent:
     server, name = context.fastmcp_context, context.message.name
     if server is None:
-        return at
-    at = at.with_alias(name, f"mcp__{server.fastmcp.name}__{name}")
+        return embedded
+    embedded = embedded.with_alias(name, f"mcp__{server.fastmcp.name}__{name}")
     try:
-        return at.in_session(server.session_id)
+        return embedded.in_session(server.session_id)
     except RuntimeError:  # a call from within the server, without a connection
-        return at
+        return embedded
 
 
 async def _output_schema(context: Any) -> Any:

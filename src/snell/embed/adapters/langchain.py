@@ -27,7 +27,7 @@ def middleware(runtime: Runtime, **options: Any) -> Any:
     Options: session_id (default: the id of the thread), cwd, approve, known_as.
     """
     types = library("langchain.agents.middleware.types", PACKAGE)
-    at = embedded_agent_for(runtime, "langchain", options)
+    embedded = embedded_agent_for(runtime, "langchain", options)
     may_end, may_continue = types.hook_config(can_jump_to=["end"]), types.hook_config(can_jump_to=["model"])
 
     class State(types.AgentState):  # type: ignore[misc, name-defined] # the library is optional, so it has no types
@@ -40,9 +40,8 @@ def middleware(runtime: Runtime, **options: Any) -> Any:
         async def check_prompt(self, driver: Driver, state: Any, runtime: Any) -> Any:
             last = state["messages"][-1] if state["messages"] else None
             prompt = last if getattr(last, "type", "") == "human" else None
-            update = (
-                _prompt_update(prompt, await _now(at).submit_by(driver, text_of(prompt.content))) if prompt else None
-            )
+            text = text_of(prompt.content) if prompt else ""
+            update = _prompt_update(prompt, await _with_session(embedded).submit_by(driver, text)) if prompt else None
             # A mark of an earlier run in the same thread, after which a Stop hook made the agent continue, is reset.
             return {**(update or {}), "snell_kept_going": False} if state.get("snell_kept_going") else update
 
@@ -58,14 +57,14 @@ def middleware(runtime: Runtime, **options: Any) -> Any:
             def execute(value: Input) -> Any:
                 return handler(request.override(tool_call={**request.tool_call, "args": value}))
 
-            agent = _now(at)
+            agent = _with_session(embedded)
             return _answer(request, await agent.run_by(driver, _plan(agent, request, execute)))
 
         wrap_tool_call, awrap_tool_call = twins(run_tool)
 
         async def check_stop(self, driver: Driver, state: Any, runtime: Any) -> Any:
             active = bool(state.get("snell_kept_going"))
-            reason = reason_to_continue(await _now(at).fire_by(driver, "Stop", stop_hook_active=active))
+            reason = reason_to_continue(await _with_session(embedded).fire_by(driver, "Stop", stop_hook_active=active))
             messages = [_message("HumanMessage", reason)]
             return {"jump_to": "model", "messages": messages, "snell_kept_going": True} if reason else None
 
@@ -74,18 +73,18 @@ def middleware(runtime: Runtime, **options: Any) -> Any:
     return Snell()
 
 
-def _now(at: EmbeddedAgent) -> EmbeddedAgent:
+def _with_session(embedded: EmbeddedAgent) -> EmbeddedAgent:
     """Return the agent with the thread of this run as its session."""
     try:
         config = library("langgraph.config", PACKAGE).get_config()
     except RuntimeError:
-        return at
-    return at.in_session(config.get("configurable", {}).get("thread_id"))
+        return embedded
+    return embedded.in_session(config.get("configurable", {}).get("thread_id"))
 
 
-def _plan(at: EmbeddedAgent, request: Any, execute: Callable[[Input], Any]) -> Plan:
+def _plan(embedded: EmbeddedAgent, request: Any, execute: Callable[[Input], Any]) -> Plan:
     call = request.tool_call
-    return at.plan(
+    return embedded.plan(
         call["name"],
         call["args"],
         execute,

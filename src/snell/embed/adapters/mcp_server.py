@@ -25,7 +25,7 @@ def with_hooks(server: Any, runtime: Runtime, **options: Any) -> Any:
     """Add hooks to a server and return it. Options: session_id (else the connection's id), cwd, approve, known_as."""
     if not isinstance(getattr(server, "middleware", None), list):
         raise TypeError(f"{type(server).__name__} has no middleware; the library must be `mcp` 2 or newer")
-    at = embedded_agent_for(runtime, "mcp", options)
+    embedded = embedded_agent_for(runtime, "mcp", options)
 
     async def snell(context: Any, call_next: Callable[[Any], Any]) -> Any:
         call = context.params if context.method == "tools/call" else None
@@ -43,9 +43,9 @@ def with_hooks(server: Any, runtime: Runtime, **options: Any) -> Any:
 
         name, given = str(call.get("name")), dict(call.get("arguments") or {})
         headers = getattr(context.request, "headers", None) or {}
-        here = at.in_session(headers.get("mcp-session-id")).with_alias(name, f"mcp__{server.name}__{name}")
+        called = embedded.in_session(headers.get("mcp-session-id")).with_alias(name, f"mcp__{server.name}__{name}")
         try:
-            result = await here.run_async(here.plan(name, given, execute, passes=(_MoreNeededError,), **FORMS))
+            result = await called.run_async(called.plan(name, given, execute, passes=(_MoreNeededError,), **FORMS))
         except _MoreNeededError as more:
             return more.result
         return await _answer(result, server)

@@ -30,14 +30,14 @@ def with_hooks(agent: Any, runtime: Runtime, **options: Any) -> Any:
     return _agent_with_hooks(agent, embedded_agent_for(runtime, "openai_agents", options), {})
 
 
-def tool_with_hooks(tool: Any, at: EmbeddedAgent) -> Any:
+def tool_with_hooks(tool: Any, embedded: EmbeddedAgent) -> Any:
     """Return a tool with hooks around it; unchanged if it does not run in this process."""
     sdk = library("agents", PACKAGE)
     wrap = next((wrap for name, wrap in _WRAPS.items() if isinstance(tool, getattr(sdk, name, ()))), None)
-    return wrap(tool, at) if wrap else tool
+    return wrap(tool, embedded) if wrap else tool
 
 
-def _function_tool(tool: Any, at: EmbeddedAgent) -> Any:
+def _function_tool(tool: Any, embedded: EmbeddedAgent) -> Any:
     invoke, told = _raising(tool)
 
     async def on_invoke_tool(context: Any, arguments: str) -> Any:
@@ -48,7 +48,7 @@ def _function_tool(tool: Any, at: EmbeddedAgent) -> Any:
         def execute(value: Input) -> Any:
             return invoke(context, json.dumps(value, ensure_ascii=False))
 
-        result = await _run(at, tool.name, given, execute, getattr(context, "tool_call_id", ""))
+        result = await _run(embedded, tool.name, given, execute, getattr(context, "tool_call_id", ""))
         if result.exception and (text := await told(context, result.exception)) is not None:
             return "\n".join([text, *result.notes])
         return _answer(result)
@@ -77,7 +77,7 @@ def _raising(tool: Any) -> tuple[Any, Callable[[Any, BaseException], Awaitable[s
     return let_through(copy.copy(tool), None).on_invoke_tool, failure_text
 
 
-def _shell_tool(tool: Any, at: EmbeddedAgent) -> Any:
+def _shell_tool(tool: Any, embedded: EmbeddedAgent) -> Any:
     """Return a tool that runs commands, with hooks that see it as Bash."""
     if tool.executor is None:  # it runs in a container of the provider
         return tool
@@ -89,7 +89,7 @@ def _shell_tool(tool: Any, at: EmbeddedAgent) -> Any:
         def execute(value: Input) -> Any:
             return tool.executor(request if value == {"command": line} else _with_command(request, value["command"]))
 
-        bash = at.with_alias(tool.name, "Bash")
+        bash = embedded.with_alias(tool.name, "Bash")
         return _answer(await _run(bash, tool.name, {"command": line}, execute, request.data.call_id))
 
     return dataclasses.replace(tool, executor=executor)
@@ -105,12 +105,12 @@ def _with_command(request: Any, line: str) -> Any:
     return dataclasses.replace(request, data=data)
 
 
-def _custom_tool(tool: Any, at: EmbeddedAgent) -> Any:
+def _custom_tool(tool: Any, embedded: EmbeddedAgent) -> Any:
     async def on_invoke_tool(context: Any, text: str) -> Any:
         def execute(value: Input) -> Any:
             return tool.on_invoke_tool(context, value["input"])
 
-        return _answer(await _run(at, tool.name, {"input": text}, execute, getattr(context, "tool_call_id", "")))
+        return _answer(await _run(embedded, tool.name, {"input": text}, execute, getattr(context, "tool_call_id", "")))
 
     return _copy_with(tool, on_invoke_tool=on_invoke_tool)
 
@@ -123,7 +123,7 @@ def _copy_with(given: Any, **attributes: Any) -> Any:
     return other
 
 
-def _apply_patch_tool(tool: Any, at: EmbeddedAgent) -> Any:
+def _apply_patch_tool(tool: Any, embedded: EmbeddedAgent) -> Any:
     """Return the tool with hooks around every operation of its editor; they see Write, Edit or Delete."""
 
     def with_hooks_around(name: str) -> Callable[[Any], Awaitable[Any]]:
@@ -136,7 +136,7 @@ def _apply_patch_tool(tool: Any, at: EmbeddedAgent) -> Any:
                 changed = {} if value == given else {"path": value["file_path"], "diff": value.get("diff")}
                 return getattr(tool.editor, name)(dataclasses.replace(operation, **changed))
 
-            result = await _run(at.with_alias(tool.name, _PATCHES[name]), tool.name, given, execute, "")
+            result = await _run(embedded.with_alias(tool.name, _PATCHES[name]), tool.name, given, execute, "")
             if not result.is_error or result.exception or result.stop:
                 return _answer(result)
             return library("agents.editor", PACKAGE).ApplyPatchResult(status="failed", output=result.text)
@@ -172,18 +172,18 @@ _WRAPS = {
 }
 
 
-async def _run(at: EmbeddedAgent, name: str, given: Input, execute: Execute, call_id: str) -> Result:
-    plan = at.plan(name, given, execute, call_id, output_for_hooks=_output_for_hooks, blocks=False)
-    return await at.run_async(plan)
+async def _run(embedded: EmbeddedAgent, name: str, given: Input, execute: Execute, call_id: str) -> Result:
+    plan = embedded.plan(name, given, execute, call_id, output_for_hooks=_output_for_hooks, blocks=False)
+    return await embedded.run_async(plan)
 
 
-def guardrail(at: EmbeddedAgent) -> Any:
+def guardrail(embedded: EmbeddedAgent) -> Any:
     """Return an input guardrail that lets the hooks check a prompt before the model gets it."""
     sdk = library("agents", PACKAGE)
 
     async def snell(_context: Any, _agent: Any, given: Any) -> Any:
         prompt = _prompt(given)
-        done = await at.submit_async(prompt, takes_notes=False) if prompt else None
+        done = await embedded.submit_async(prompt, takes_notes=False) if prompt else None
         why = done.refusal if done else ""
         if done and not why and done.prompt != prompt:
             why = "a hook changed the prompt, which this library does not allow; check it before you start the run"
@@ -192,27 +192,27 @@ def guardrail(at: EmbeddedAgent) -> Any:
     return sdk.InputGuardrail(guardrail_function=snell, name="snell", run_in_parallel=False)
 
 
-def _agent_with_hooks(agent: Any, at: EmbeddedAgent, done: dict[int, Any]) -> Any:
+def _agent_with_hooks(agent: Any, embedded: EmbeddedAgent, done: dict[int, Any]) -> Any:
     """Return a copy with hooks; `done` has the copies so far, since handoffs may be circular."""
     sdk = library("agents", PACKAGE)
     if isinstance(agent, sdk.Handoff):
         # The agent of a handoff is not known before it is invoked.
         async def on_invoke_handoff(context: Any, given: Any = None) -> Any:
-            return _agent_with_hooks(await agent.on_invoke_handoff(context, given), at, done)
+            return _agent_with_hooks(await agent.on_invoke_handoff(context, given), embedded, done)
 
         return _copy_with(agent, on_invoke_handoff=on_invoke_handoff)
     if id(agent) in done or not isinstance(agent, sdk.Agent):
         return done.get(id(agent), agent)
     fields = {field.name: getattr(agent, field.name) for field in dataclasses.fields(agent) if field.init}
-    other = done[id(agent)] = _agent_class(type(agent), at)(**fields)
-    other.input_guardrails = [guardrail(at), *agent.input_guardrails]
-    other.handoffs = [_agent_with_hooks(each, at, done) for each in agent.handoffs]
+    other = done[id(agent)] = _agent_class(type(agent), embedded)(**fields)
+    other.input_guardrails = [guardrail(embedded), *agent.input_guardrails]
+    other.handoffs = [_agent_with_hooks(each, embedded, done) for each in agent.handoffs]
     return other
 
 
-def _agent_class(kind: Any, at: EmbeddedAgent) -> Any:
+def _agent_class(kind: Any, embedded: EmbeddedAgent) -> Any:
     async def get_all_tools(self: Any, run_context: Any) -> list[Any]:
-        return [tool_with_hooks(tool, at) for tool in await kind.get_all_tools(self, run_context)]
+        return [tool_with_hooks(tool, embedded) for tool in await kind.get_all_tools(self, run_context)]
 
     return type(kind.__name__, (kind,), {"get_all_tools": get_all_tools})
 

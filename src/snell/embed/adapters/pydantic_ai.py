@@ -44,7 +44,7 @@ def capability(runtime: Runtime, **options: Any) -> Any:
             is_first, self.has_asked = not self.has_asked, True
             if self.stop:
                 raise _skip_model(self.stop)
-            return await _check_prompt(_at(agent, ctx), request_context) if is_first else request_context
+            return await _check_prompt(_with_session(agent, ctx), request_context) if is_first else request_context
 
         async def wrap_tool_validate(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
             self.validates[call.tool_call_id] = handler
@@ -53,15 +53,15 @@ def capability(runtime: Runtime, **options: Any) -> Any:
         async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
             validate = self.validates.pop(call.tool_call_id, None)
             given, execute = _jsonable(args), _execute_by(handler, args, validate)
-            here, more = _at(agent, ctx), {"passes": _control_exceptions(), "output_for_hooks": _jsonable}
-            result = await here.run_async(here.plan(call.tool_name, given, execute, call.tool_call_id, **more))
+            embedded, more = _with_session(agent, ctx), {"passes": _control_exceptions(), "output_for_hooks": _jsonable}
+            result = await embedded.run_async(embedded.plan(call.tool_name, given, execute, call.tool_call_id, **more))
             self.stop = self.stop or result.stop  # several calls may run at once
             return _answer(result)
 
     return Snell()
 
 
-def _at(agent: EmbeddedAgent, ctx: Any) -> EmbeddedAgent:
+def _with_session(agent: EmbeddedAgent, ctx: Any) -> EmbeddedAgent:
     return agent.in_session(getattr(ctx, "conversation_id", None))
 
 
@@ -107,7 +107,7 @@ def _with_notes(output: Any, notes: str) -> Any:
     return dataclasses.replace(given, content=text)
 
 
-async def _check_prompt(at: EmbeddedAgent, request: Any) -> Any:
+async def _check_prompt(embedded: EmbeddedAgent, request: Any) -> Any:
     """Return the first request of a run with its prompt as the hooks changed it."""
     messages = library("pydantic_ai.messages", PACKAGE)
     last = request.messages[-1] if request.messages else None
@@ -116,7 +116,7 @@ async def _check_prompt(at: EmbeddedAgent, request: Any) -> Any:
     texts = [content] if isinstance(content, str) else [part for part in content if isinstance(part, str)]
     if not (prompt := "\n".join(texts)):
         return request
-    done = await at.submit_async(prompt)
+    done = await embedded.submit_async(prompt)
     if done.refusal:
         raise _skip_model(done.refusal)
     if done.text != prompt:

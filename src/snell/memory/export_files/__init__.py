@@ -25,6 +25,7 @@ from snell.memory.service import Memories
 from snell.memory.shortlist import shortlist_of
 from snell.memory.types import ANY, Memory, NotRememberedError
 from snell.memory.validation import is_id, redact_draft, validate_draft
+from snell.model.errors import DISK_FULL
 from snell.model.protocols import Transaction
 from snell.system.files import FileError, read_capped, write_atomically
 from snell.system.optional_packages import install_advice, is_installed, missing_message
@@ -45,7 +46,7 @@ def export_memories(
     try:
         write_atomically(target, write_memories(found, form))
     except OSError as error:
-        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        is_full = error.errno in {*DISK_FULL, errno.EFBIG}
         advice = "make room, or name a file on another disk" if is_full else "name a file that you may write"
         raise NotRememberedError(f"cannot be written: {_why(error)}", where=f"`{target}`", advice=advice) from None
     return {"path": str(target), "memories": len(found)}

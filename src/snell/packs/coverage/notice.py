@@ -28,7 +28,7 @@ LARGEST = 1_000_000
 LONGEST_SECONDS = 120.0
 
 
-class Found(Struct, frozen=True):
+class Comparison(Struct, frozen=True):
     at: int = 0
     holes: int = 0
     text: str = ""
@@ -67,5 +67,5 @@ def last_comparison(state: Path) -> str:
     return f"{found.text} (compared {ago})" if found.text else ""
 
 
-def _last(state: Path) -> Found:
-    return struct_or_none(state / "coverage.json", Found, LARGEST) or Found()
+def _last(state: Path) -> Comparison:
+    return struct_or_none(state / "coverage.json", Comparison, LARGEST) or Comparison()

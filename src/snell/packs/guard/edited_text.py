@@ -12,8 +12,9 @@ from snell.packs.guard.known_names import pattern
 from snell.packs.guard.known_values import SECRET, UNKNOWN, Value
 from snell.packs.guard.sensitive_files import secret_name
 from snell.packs.guard.shell.shell_state import Step
+from snell.system.files import bytes_or_none
 
-LARGEST = 65_536
+LARGEST, LONGEST_EDITED = 65_536, 1_000_000
 MOST_READ = 8
 _IN_PLACE = frozenset(("sed", "gsed", "perl", "ruby", "yq", "patch", "ed", "ex", "sponge"))
 
@@ -35,6 +36,8 @@ def edited_text(path: str, named: str, contents: CallContents) -> str:
     if not before or any(old not in before for old, _new in contents.replacements):
         return text
     for old, new in contents.replacements:
+        if before.count(old) * len(new) > LONGEST_EDITED:
+            return text
         before = before.replace(old, new)
     return before
 
@@ -49,7 +52,6 @@ def _is_run(path: str) -> bool:
 def text_on_disk(path: str) -> str:
     """Return the text of a file; empty if it is missing, too large or no text."""
     try:
-        file = Path(path)
-        return file.read_text("utf-8") if file.is_file() and file.stat().st_size <= LARGEST else ""
-    except (OSError, ValueError):
+        return (bytes_or_none(Path(path), LARGEST) or b"").decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError:
         return ""

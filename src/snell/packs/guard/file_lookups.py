@@ -86,8 +86,8 @@ def read_script(path: str) -> str:
     if not stamps[path]:
         return ""
     try:
-        with open(path, "rb") as file:
-            data = file.read(LARGEST_SCRIPT)
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+            data = file.read(LARGEST_SCRIPT) or b""  # nothing where a file of the kernel would wait
     except OSError as error:
         unread[path] = (error.strerror or "it cannot be opened").lower()
         mark_unrepeatable()  # it may be opened later, without another size or time

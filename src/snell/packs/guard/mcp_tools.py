@@ -47,7 +47,7 @@ _LOCAL_SERVERS = names("local_servers")
 def equivalent_commands(call: ToolCall) -> Iterator[tuple[str, ...]]:
     """Return commands that have the same effect as the tool call."""
     words, given = words_of(call.tool), call.input
-    yield from _of_manager(words, given)
+    yield from _manager_command(words, given)
     if set(words) & _DATABASES and _empties_database(set(words), given):
         yield "dropdb", words[-1]
     if "upload" in words:
@@ -63,7 +63,7 @@ def equivalent_commands(call: ToolCall) -> Iterator[tuple[str, ...]]:
         yield from (("kill", number) for number in _process_ids(given))
 
 
-def _of_manager(words: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+def _manager_command(words: tuple[str, ...], given: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     manager = next((_MANAGERS[word] for word in words if word in _MANAGERS), "")
     verb = next((word for word in words if word in _DELETES), "")
     if manager and words[-2:] in _RESETS:

@@ -49,12 +49,7 @@ class Workspace:
     """The folders that paths are classified by: the current one, home, project and Snell's own."""
 
     def __init__(
-        self,
-        cwd: str,
-        home: str,
-        project: str,
-        snell_paths: SnellPaths = NO_SNELL_PATHS,
-        written: Container[str] = (),
+        self, cwd: str, home: str, project: str, snell_paths: SnellPaths = NO_SNELL_PATHS, written: Container[str] = ()
     ) -> None:
         self.cwd, self.home, self.project, self.snell_paths = cwd, home, project, snell_paths
         self.written = written  # files that this session wrote

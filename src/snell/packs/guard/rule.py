@@ -57,7 +57,7 @@ IN_SNELL_FOLDER = 1_024  # it runs in a folder of Snell's own files, where plain
 NAMES = 2_048  # a word is more than an option, or files that it names have labels
 VARIABLES = 4_096  # its input holds variables of the environment
 WRITES_APART = 8_192  # such a file is hidden, of the system, in a folder of programs, or named at run time
-MAY_GO_LIVE = 8_192  # a word may name production
+MAY_GO_LIVE = 32_768  # a word may name production
 INSTALLS = 16_384  # it may be told to install something
 
 _ADDRESS = lazy_regex(r"stratum\+|(?:\d{1,3}\.){3}\d|metadata\.google|\[fd00:")
@@ -132,7 +132,7 @@ def traits_of(step: Step) -> int:
         | NAMES * (bool(step.touched) or _NAMES.search(text) is not None)
         | VARIABLES * (step.stdin is not None and ENVIRONMENT in "\0".join(step.stdin.labels))
     )
-    traits |= INSTALLS * ("install" in text or text[:2] == "i\0")
+    traits |= INSTALLS * ("install" in text or text.startswith(("i\0", "in\0", "add\0", "copr\0")))
     unknown = UNKNOWN in text and any("PROD" in label for word in step.words for label in word.labels)
     told = f"{named}\0{step.env}" if step.env else named
     traits |= MAY_GO_LIVE * (unknown or "rod" in told or "live" in told or "ROD" in told or "prd" in told)

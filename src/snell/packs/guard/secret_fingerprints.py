@@ -28,33 +28,33 @@ _PARTS = lazy_regex(r"[/:#.]+")
 def record_values(marks: Store, session_id: str, response: Any) -> None:
     """Remember the fingerprints of the values in the response that printed a secret."""
     values = list(_values(text_of(response)))
-    found = [_print(form, session_id) for value in values for form in _forms(value)]
-    pieces = [_print(piece, session_id) for value in values[:MOST_PRINTS] for piece in _pieces(value)]
+    found = [_fingerprint(form, session_id) for value in values for form in _forms(value)]
+    pieces = [_fingerprint(piece, session_id) for value in values[:MOST_PRINTS] for piece in _pieces(value)]
     if not found:
         return
     with ADDING:
         for key, prints, most in ((PRINTS, found, MOST_PRINTS), (PIECES, pieces, MOST_PIECES)):
-            before = _prints_of(marks, session_id, key)
+            before = _fingerprints_of(marks, session_id, key)
             marks.put(f"session:{session_id}", key, list(dict.fromkeys([*before, *prints]))[-most:])
 
 
 def has_value(marks: Store, session_id: str, given: Any) -> bool:
     """Tell whether the input holds a value that the session has read from a secret."""
-    known = frozenset(_prints_of(marks, session_id, PRINTS))
-    return bool(known) and any(_print(value, session_id) in known for value in _words(text_of(given)))
+    known = frozenset(_fingerprints_of(marks, session_id, PRINTS))
+    return bool(known) and any(_fingerprint(value, session_id) in known for value in _words(text_of(given)))
 
 
 def has_piece(marks: Store, session_id: str, given: Any) -> bool:
     """Tell whether a word of the input is a part of such a value: sent part by part, the value would leave as well."""
-    known = frozenset(_prints_of(marks, session_id, PIECES))
+    known = frozenset(_fingerprints_of(marks, session_id, PIECES))
     if not known:
         return False
     words = dict.fromkeys(part for word in _SEPARATORS.split(text_of(given)) for part in _PARTS.split(word))
-    pieces = ([_print(piece, session_id) for piece in _pieces(word)] for word in list(words)[:500])
+    pieces = ([_fingerprint(piece, session_id) for piece in _pieces(word)] for word in list(words)[:500])
     return any(each and known.issuperset(each) for each in pieces)
 
 
-def _prints_of(marks: Store, session_id: str, key: str) -> list[str]:
+def _fingerprints_of(marks: Store, session_id: str, key: str) -> list[str]:
     kept = marks.get(f"session:{session_id}", key)
     return kept if isinstance(kept, list) else []
 
@@ -99,5 +99,5 @@ def _forms(value: str) -> tuple[str, ...]:
     return value, encoded
 
 
-def _print(value: str, session_id: str) -> str:
+def _fingerprint(value: str, session_id: str) -> str:
     return hashlib.blake2b(value.encode(errors="replace"), digest_size=8, key=session_id.encode()[:64]).hexdigest()

@@ -58,9 +58,9 @@ def end_loop(session_id: str, marks: Store) -> None:
     marks.drop(persistent_scope(session_id), MARK)
 
 
-# As it was typed; in the second form Copilot puts it into the text of the skill that `snell setup` wrote.
+# As it was typed, which Droid puts into a tag; Copilot puts it into the text of the skill that `snell setup` wrote.
 COMMAND = lazy_regex(
-    r"""\A\s*[/$]harness\s+(?P<typed>\S.*)|"""
+    r"""\A\s*(?:<system-notification>\s*)?[/$]harness\s+(?P<typed>(?!</system-)\S.*?)\s*(?:</system-notification>|\Z)|"""
     r"""\AThe user explicitly invoked the "/harness" skill\b.*?\n/harness\s+(?P<filled>\S.*?)\s*</skill-context>""",
     re.DOTALL,
 )
@@ -156,7 +156,7 @@ def start_loop(prompt: Prompt, event: Event, context: Context) -> Note | None:
         _reset_count(event, context)
         _set_objective(prompt.text.strip(), event, context)
         return None
-    objective = (found["typed"] or found["filled"]).strip()
+    objective = found["typed"] or found["filled"]
     loop = Loop(str(context.options.get("promise")), objective, int(context.options.get("most_iterations", 10)))
     save_loop(event.session_id, loop, context.marks)
     return Note(

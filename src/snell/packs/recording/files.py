@@ -21,7 +21,7 @@ MOST_FILES = 20  # named by one event
 PARTS = 10  # no file takes more than this part of the limit, so that deleting the oldest one loses little
 
 
-class Kept(Struct, frozen=True, kw_only=True):
+class KeptEvent(Struct, frozen=True, kw_only=True):
     """One event, without its secrets."""
 
     id: str  # of its decision
@@ -31,10 +31,10 @@ class Kept(Struct, frozen=True, kw_only=True):
     marks: dict[str, Any] | None = None  # of its session after it; None: as after the event before
 
 
-_decode = msgspec.json.Decoder(Kept).decode
+_decode = msgspec.json.Decoder(KeptEvent).decode
 
 
-def keep(state: Path, kept: Kept, limit: int) -> None:
+def keep(state: Path, kept: KeptEvent, limit: int) -> None:
     """Append an event to a file of its day; delete the oldest files if all take more than `limit` bytes."""
     make_private(state / FOLDER)
     line = msgspec.json.encode(kept) + b"\n"
@@ -75,7 +75,7 @@ def recorded_files(state: Path) -> list[tuple[Path, int]]:
     return [(state / FOLDER / name, (state / FOLDER / name).stat().st_size) for name in names]
 
 
-def kept_events(state: Path, since: int = 0) -> Iterator[Kept]:
+def kept_events(state: Path, since: int = 0) -> Iterator[KeptEvent]:
     """Yield the kept events that are not older than a time; a line that was cut short is left out."""
     first = time.strftime("%Y-%m-%d", time.gmtime(max(0, since) / 1000))
     for path, _ in recorded_files(state):

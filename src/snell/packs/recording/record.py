@@ -12,7 +12,7 @@ from msgspec import Struct
 from snell.model.catalogue import CATALOGUE
 from snell.model.context import Context
 from snell.model.events import Event, session_scope
-from snell.packs.recording.files import Kept, file_kinds, keep
+from snell.packs.recording.files import KeptEvent, file_kinds, keep
 from snell.records import marks
 from snell.redact import redact_data
 from snell.sdk.decorators import watches
@@ -47,5 +47,5 @@ def keep_event(event: Event, context: Context) -> None:
     changed = found if found != last.marks else None
     last.marks = found
     payload = redact_data(json_value(event.payload))
-    kept = Kept(id=context.decision_id, at=now, payload=payload, files=file_kinds(event), marks=changed)
+    kept = KeptEvent(id=context.decision_id, at=now, payload=payload, files=file_kinds(event), marks=changed)
     keep(context.state, kept, limit * MEGABYTE)

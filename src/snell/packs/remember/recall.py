@@ -24,7 +24,7 @@ from snell.memory.project_identity import project_of
 from snell.memory.project_renames import follow_rename, needs_rename
 from snell.memory.recall import DENSE_ALPHA, Question, recall, synonyms
 from snell.memory.shortlist import shortlist_of
-from snell.memory.types import Found
+from snell.memory.types import Hit
 from snell.memory.validation import SOURCE_LENGTH, one_line
 from snell.model.context import Context
 from snell.model.effects import Note
@@ -99,7 +99,7 @@ def age(seconds: float) -> str:
     return "new"
 
 
-def _matching(text: str, event: Event, context: Context) -> list[Found]:
+def _matching(text: str, event: Event, context: Context) -> list[Hit]:
     database, most = context.database, int(context.options.get("most", 5))
     assert database
     least = max(0.0, min(1.0, float(context.options.get("least", 0.42))))
@@ -117,7 +117,7 @@ def _matching(text: str, event: Event, context: Context) -> list[Found]:
     return good[:most]
 
 
-def _is_about(found: Found, question: Question, least: float) -> bool:
+def _is_about(found: Hit, question: Question, least: float) -> bool:
     """
     Return whether a memory has the words of the prompt in some form, or is a sure match.
 
@@ -154,7 +154,7 @@ def _with_dense_vector(question: Question) -> Question:
     return replace(question, dense=dense, dense_model=model.name, alpha=DENSE_ALPHA)
 
 
-def _block(found: Found, prompt: str, now: float) -> str:
+def _block(found: Hit, prompt: str, now: float) -> str:
     """Format the part of a memory that matches the prompt."""
     memory = found.memory
     old = age(now - memory.created_at / 1000) + (", corrected since" if is_superseded(memory) else "")
@@ -162,7 +162,7 @@ def _block(found: Found, prompt: str, now: float) -> str:
     return f"{head}\n{passage(memory.content, prompt, LONGEST)}"
 
 
-def _within_budget(found: list[Found], prompt: str, budget: int, now: float) -> dict[str, str]:
+def _within_budget(found: list[Hit], prompt: str, budget: int, now: float) -> dict[str, str]:
     """Return the texts that fit the budget, by id."""
     chosen: dict[str, str] = {}
     for each in found:

@@ -142,7 +142,7 @@ def _refusal(tx: Transaction, run: Run, event: Event, now: int, tokens: str) -> 
         return Deny(f"run `{run.run_id}` has ended ({run.status})", instead="stop now")
     if event.tool_name in _RESULTS or event.tool in _RESULTS:
         runs.wait_for_human(tx, run.run_id, now, "a sub-agent's result was used as a tool")
-        return Deny("the result of a sub-agent is not a tool", instead="use the result, or start the sub-agent again")
+        return Deny("a sub-agent's result was called as a tool", instead="use the result, or start the sub-agent again")
     if run.status == "waiting_for_human":
         return Deny(
             f"run `{run.run_id}` waits for a person: {run.waiting_for}",

@@ -27,8 +27,8 @@ _SHOULD_BE_FILES = frozenset((
 # fmt: on
 
 
-class Looks:
-    """What was asked about the disk, with the answers: while they are the same, so is what follows from them."""
+class Lookups:
+    """What was read from the disk for one line, so that a result is used again only while all of it is unchanged."""
 
     def __init__(self) -> None:
         self._stamps: dict[str, FileStamp] = {}
@@ -62,10 +62,10 @@ class Looks:
 class Project:
     """One folder, as a toolchain's detector sees it."""
 
-    def __init__(self, folder: str, above: tuple[str, ...] = (), looks: Looks | None = None) -> None:
+    def __init__(self, folder: str, above: tuple[str, ...] = (), lookups: Lookups | None = None) -> None:
         self.folder = folder
         self._above = above  # the parent folders, nearest first
-        self._looks = looks or Looks()
+        self._lookups = lookups or Lookups()
         self.unread: list[str] = []  # what exists and could not be read, and why
         self._texts: dict[str, str] = {}
         self.targets: dict[str, Targets] = {}  # of its Makefile, justfile and Taskfile, by runner
@@ -73,7 +73,7 @@ class Project:
     @cached_property
     def names(self) -> frozenset[str]:
         """The names of the regular files in the folder."""
-        self._looks.note(self.folder)
+        self._lookups.note(self.folder)
         try:
             with os.scandir(self.folder) as entries:
                 found = {entry.name: self._is_file(entry) for entry in islice(entries, MOST_NAMES)}
@@ -89,7 +89,7 @@ class Project:
 
     def _is_file(self, entry: "os.DirEntry[str]") -> bool:
         try:
-            return self._looks.ask(os.path.isfile, entry.path) if entry.is_symlink() else entry.is_file()
+            return self._lookups.ask(os.path.isfile, entry.path) if entry.is_symlink() else entry.is_file()
         except OSError:
             return False
 
@@ -102,18 +102,19 @@ class Project:
         return not self.names.isdisjoint(names)
 
     def has_folder(self, *names: str) -> bool:
-        return any(self._looks.ask(os.path.isdir, os.path.join(self.folder, name)) for name in names)
+        return any(self._lookups.ask(os.path.isdir, os.path.join(self.folder, name)) for name in names)
 
     @cached_property
     def around(self) -> "tuple[Project, ...]":
         """The parent folders in the repository; a workspace has its lockfile in one of them."""
-        return tuple(Project(each, looks=self._looks) for each in self._above)
+        return tuple(Project(each, lookups=self._lookups) for each in self._above)
 
     def matching(self, pattern: str) -> list[str]:
-        """Return the files in this folder that match a pattern."""
-        if os.path.isabs(pattern) or ".." in pattern.split("/"):
+        """Return the files in this folder that match a pattern; with more wildcards it could search a whole disk."""
+        parts = pattern.split("/")
+        if os.path.isabs(pattern) or ".." in parts or sum(map(glob.has_magic, parts)) > 1:
             return []
-        self._looks.note(os.path.dirname(os.path.join(self.folder, pattern)))
+        self._lookups.note(os.path.dirname(os.path.join(self.folder, pattern)))
         return sorted(islice(glob.iglob(pattern, root_dir=self.folder), MOST_MATCHES))
 
     def text(self, name: str) -> str:
@@ -125,7 +126,7 @@ class Project:
     def _read(self, name: str) -> str:
         if os.path.isabs(name) or ".." in name.split("/"):
             return ""  # an include may name anything; only this folder is read
-        self._looks.note(os.path.join(self.folder, name))
+        self._lookups.note(os.path.join(self.folder, name))
         try:
             return read_capped(Path(self.folder, name), LARGEST).decode("utf-8", "replace")
         except FileNotFoundError:
@@ -135,7 +136,7 @@ class Project:
             return ""
 
 
-def folders_above(cwd: str, ceiling: str = "", looks: Looks | None = None) -> list[str]:
+def folders_above(cwd: str, ceiling: str = "", lookups: Lookups | None = None) -> list[str]:
     """
     Return the folder and its parents, up to the repository's root, or to the ceiling when one is given.
 
@@ -143,7 +144,7 @@ def folders_above(cwd: str, ceiling: str = "", looks: Looks | None = None) -> li
     any user's.
     """
     folder = os.path.normpath(cwd)
-    ask = (looks or Looks()).ask
+    ask = (lookups or Lookups()).ask
     home, owner = os.path.expanduser("~"), ask(_owner, folder)
     found = [folder]
     for _ in range(DEEPEST):

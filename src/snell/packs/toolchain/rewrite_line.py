@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from snell.packs.toolchain.command_intent import CommandIntent, command_intent, may_have_tool
-from snell.packs.toolchain.projects import Looks, Project, folders_above, is_repository
+from snell.packs.toolchain.projects import Lookups, Project, folders_above, is_repository
 from snell.packs.toolchain.runner_words import Replacement, from_folder, replacement_for
 from snell.packs.toolchain.toolchains import (
     PYTHON_JOBS,
@@ -59,7 +59,7 @@ NOTHING = "it has no test, build or lint command"
 UNCHANGED = Redirection(None, NOTHING)
 
 MOST_REMEMBERED, LONGEST_REMEMBERED = 256, 2_000  # lines, and characters of one
-_remembered: dict[tuple[str, str], tuple[Looks, Redirection]] = {}
+_remembered: dict[tuple[str, str], tuple[Lookups, Redirection]] = {}
 
 
 def _remembered_redirection(line: str, cwd: str) -> Redirection:
@@ -70,19 +70,19 @@ def _remembered_redirection(line: str, cwd: str) -> Redirection:
     is_short = len(line) <= LONGEST_REMEMBERED
     if is_short and not known and not may_have_tool(line) and "!" not in line and line.strip():
         return UNCHANGED  # most lines
-    looks = Looks()
-    result = redirect_line(line, cwd, looks=looks)
-    if is_short and looks.has_any:
+    lookups = Lookups()
+    result = redirect_line(line, cwd, lookups=lookups)
+    if is_short and lookups.has_any:
         if len(_remembered) >= MOST_REMEMBERED:
             _remembered.clear()
-        _remembered[line, cwd] = looks, result
+        _remembered[line, cwd] = lookups, result
     return result
 
 
 def redirect_line(
-    line: str, cwd: str, ceiling: str = "", more: tuple[Toolchain, ...] = (), looks: Looks | None = None
+    line: str, cwd: str, ceiling: str = "", more: tuple[Toolchain, ...] = (), lookups: Lookups | None = None
 ) -> Redirection:
-    """Return the line as this project would run it; `looks` notes what was looked at on the disk."""
+    """Return the line as this project would run it; `lookups` notes what was read on the disk."""
     if "!" in line and is_escaped(line):
         return Redirection(without_escape(line), "`!` asks to run it as typed")
     if len(line) > LONGEST_LINE:
@@ -94,7 +94,7 @@ def redirect_line(
     parsed = read(line)
     if not parsed.understood:
         return Redirection(None, "the line cannot be parsed with certainty")
-    parts, reasons = _parts(parsed, Search(cwd, ceiling, more, looks or Looks()))
+    parts, reasons = _parts(parsed, Search(cwd, ceiling, more, lookups or Lookups()))
     if not parts:
         return Redirection(None, reasons[0] if reasons else NOTHING)
     for part in reversed(parts):
@@ -108,7 +108,7 @@ class Search(Struct, frozen=True):
     cwd: str
     ceiling: str
     more: tuple[Toolchain, ...]
-    looks: Looks
+    lookups: Lookups
 
 
 def _parts(line: CommandLine, search: Search) -> tuple[list[Part], list[str]]:
@@ -180,17 +180,17 @@ def _intent(command: Command, inner: Command) -> CommandIntent | None:
 
 def _find_command(intent: CommandIntent, folder: str, search: Search) -> tuple[Project, ProjectCommand | None]:
     """Return the nearest project with a toolchain, and its command; parent folders are other projects."""
-    ceiling, looks = search.ceiling, search.looks
-    folders = folders_above(folder, ceiling, looks)
+    ceiling, lookups = search.ceiling, search.lookups
+    folders = folders_above(folder, ceiling, lookups)
     unread: list[str] = []
     project, found = Project(folder), None
     for index, each in enumerate(folders):
-        project = Project(each, tuple(folders[index + 1 :]), looks)
+        project = Project(each, tuple(folders[index + 1 :]), lookups)
         found = command_for_job(intent.action, intent.family, project, search.more, is_whole=intent.is_whole)
         unread += project.unread
         if found or project.has(*MAKEFILES):
             break
-    if not found and not ceiling and not looks.ask(is_repository, folders[-1]):
+    if not found and not ceiling and not lookups.ask(is_repository, folders[-1]):
         unread.append(f"no git repository: searched up to `{folders[-1]}`")
     project.unread = unread
     return project, found

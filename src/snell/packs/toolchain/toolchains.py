@@ -13,6 +13,8 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from glob import has_magic
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +60,7 @@ def command_for_job(
     """
     if not project.names:
         return None
-    here = [chain for chain in in_order(more) if chain.is_here(project)]
+    here = [chain for chain in all_toolchains(more) if chain.is_here(project)]
     if not is_whole and (own := _own(family, here)):
         return ProjectCommand(own, own.commands(project).get(action, ""))
     foreign = None
@@ -91,7 +93,7 @@ def _own(family: str, here: list[Toolchain]) -> Toolchain | None:
     return next((chain for chain in here if chain.family == family and not chain.runs_targets), None)
 
 
-def in_order(more: tuple[Toolchain, ...]) -> Sequence[Toolchain]:
+def all_toolchains(more: tuple[Toolchain, ...]) -> Sequence[Toolchain]:
     """Return all toolchains in the order in which they are tried."""
     if not more:
         return toolchains()
@@ -171,11 +173,11 @@ def _target_runner(name: str, files: tuple[str, ...]) -> Toolchain:
 def targets_in(project: Project, file: str) -> Targets:
     """Return the targets of a build file and of the files that it includes."""
     found: Targets = {}
-    to_read, seen = [file], 0
-    while to_read and seen < MOST_INCLUDES:
-        seen += 1
-        for included in read_targets(file, project.text(to_read.pop(0)), found):
-            to_read += project.matching(included) if any(mark in included for mark in "*?[") else [included]
+    to_read = [file]
+    for path in to_read:
+        for included in islice(dict.fromkeys(read_targets(file, project.text(path), found)), MOST_INCLUDES):
+            paths = project.matching(included) if has_magic(included) else [included]
+            to_read += [each for each in paths if each not in to_read][: MOST_INCLUDES - len(to_read)]
     return found
 
 

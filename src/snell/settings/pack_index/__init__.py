@@ -66,7 +66,7 @@ def index_of(pack: str, manifest: Mapping[str, Any], modules: Mapping[str, Any],
     return f'"{pack}": {msgspec.json.encode(entry).decode()}'
 
 
-def load_soon() -> Iterator[None]:
+def load_needed_hooks() -> Iterator[None]:
     """Import the modules that the next events of a session need, one at each step."""
     while _needed_soon:
         import_module(_needed_soon.popitem()[0])

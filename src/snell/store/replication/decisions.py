@@ -93,7 +93,7 @@ class Decisions:
         return sent
 
     def leave(self) -> None:
-        """Nothing to tell: rows that were not sent wait here."""
+        """Do nothing: rows that were not sent wait in the local database."""
 
     def count_waiting(self) -> ReplicationPosition:
         """Return how many rows of each table the server does not have yet."""

@@ -26,7 +26,7 @@ class SharedMemories:
         return moved + sum(self._fetch(project) for project in local.run(shared_rows.projects, only_reads=True))
 
     def leave(self) -> None:
-        """Nothing to tell: memories that were not sent wait here."""
+        """Do nothing: memories that were not sent wait in the local database."""
 
     def _send(self) -> int:
         """INVARIANT: the position is stored after the server has the rows, so a crash in between sends them twice."""

@@ -13,7 +13,7 @@ from snell.cli.health import PARTS, QUICK, Check, Installation, examine
 from snell.cli.health.activity import events_by_client
 from snell.cli.terminal import near_home
 from snell.daemon.client import DaemonError, ask
-from snell.packs.coverage.notice import LARGEST, Found
+from snell.packs.coverage.notice import LARGEST, Comparison
 from snell.settings.load import load
 from snell.settings.pause import current_pause
 from snell.setup.plan import Options
@@ -64,7 +64,7 @@ def show(site: Site, query: Query) -> dict[str, Any]:
     return {
         "checks": sorted(checks, key=lambda each: ("fail", "warn", "ok").index(each.status)),
         "is_checked": bool(query["is_sent"]),
-        "coverage": struct_or_none(site.where.state / "coverage.json", Found, LARGEST),
+        "coverage": struct_or_none(site.where.state / "coverage.json", Comparison, LARGEST),
         "has_coverage": "coverage" in PARTS,
         "preset": known.preset,
         "packs": known.packs,

@@ -10,7 +10,7 @@ from snell.model.protocols import Transaction
 from snell.packs.sessions.caller import USAGE, usage_of
 from snell.records.session_reports import report_of
 from snell.system.json_input import json_or_none
-from snell.ui.decision_rows import WINDOW, Found, of_session
+from snell.ui.decision_rows import WINDOW, DecisionPage, session_page
 from snell.ui.numbers import number_in
 from snell.ui.site import MissingError, Query, Site
 from snell.work import efforts, phases
@@ -55,7 +55,7 @@ def show_one(site: Site, query: Query) -> dict[str, Any]:
         report = report_of(tx, session_id)
         if report is None:
             raise MissingError(f"there is no session `{session_id}`", advice="the page Sessions lists them")
-        found: Found = of_session(tx, session_id, before)
+        found: DecisionPage = session_page(tx, session_id, before)
         return {"report": report, "found": found, **_timeline(tx, session_id), **_work(tx, session_id)}
 
     values = site.store.run(read)
@@ -134,5 +134,5 @@ def _work(tx: Transaction, session_id: str) -> dict[str, Any]:
     }
 
 
-def _folder(found: Found) -> str:
+def _folder(found: DecisionPage) -> str:
     return next((each.project for each in found.seen if each.project), "")

@@ -30,7 +30,7 @@ TRIGGER = Trigger(programs=name_set("brew poetry uv cargo yarn pnpm bun pdm add-
 _PUBLISHED = pattern("packages_of_publishers")
 _PUBLISHERS = names("known_publishers")
 _BY_OWNER = name_set("npm pnpm yarn bun brew dnf yum")
-_ADDS = name_set("install i add tap get copr require")
+_ADDS = name_set("install i in add tap get copr require")
 _WITH_SCRIPTS = name_set("npm pnpm yarn pip pip3 gem")
 _MORE_INSTALLERS = name_set("brew add-apt-repository dnf yum")
 

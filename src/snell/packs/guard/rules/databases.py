@@ -61,11 +61,11 @@ def _client(step: Step) -> Iterator[Finding]:
     elif step.program in _REDIS_CLIENTS and step.stdin is not None and _REDIS.search(step.stdin.text):
         yield RULE.deny("it empties or stops a Redis database")
     elif step.program in _REDIS_CLIENTS and _deletes_listed(step):
-        yield RULE.deny("it deletes all keys of a listing")
+        yield RULE.deny("it deletes every key that a search lists")
     elif any(map(_RUNS_SHELL.search, texts)):
         yield RULE.ask("it makes the database client run a shell command")
     elif any(_DELETING_FILE.search(path) for path in (*step.reads, *step.args)):
-        yield RULE.ask("the database client runs a file that deletes data by its name")
+        yield RULE.ask("the database client runs a file whose name says that it deletes data")
 
 
 _FIRST_VERB = pattern("first_verb_of_statement")

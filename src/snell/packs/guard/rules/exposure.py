@@ -35,7 +35,7 @@ def find(step: Step, workspace: Workspace) -> Iterator[Finding]:
         told = " ".join(step.args)
         may = "api." in told or ".sock" in told or "transfer" in told or "visibility" in told
         if may and _FOR_OTHERS.search(told) and remote(step.program, given) == "sends":
-            yield RULE.deny(f"`{step.text[:80]}` sends mail or money, or changes whose something is")
+            yield RULE.deny(f"`{step.text[:80]}` sends mail or money, or gives something to another owner")
         return
     if matches_any(given, row.exposes) and not only_asks(step):
         yield RULE.deny(f"`{step.text[:80]}` removes the protection of a remote resource, or lets others use it")

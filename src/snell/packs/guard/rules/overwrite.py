@@ -112,7 +112,7 @@ def _emptied_files(step: Step, workspace: Workspace) -> Iterator[Finding]:
     noise = [arg for arg in (*step.args, *step.reads) if _NOTHING.match(arg)]
     empties = bool(noise) or step.program in ("truncate", "fallocate") or _prints_nothing(step)
     if empties and any(word.detail("found") == "all" for word in step.words[1:]):
-        yield RULE.ask("it empties every file of a listing")
+        yield RULE.ask("it empties every file that a command lists")
     for path in step.writes:
         if path.startswith("/dev/"):
             continue

@@ -166,7 +166,7 @@ _LOGINS = lazy_regex(r"(?:.*:)?(?:22|3389|5900)")  # ports of ssh and of remote 
 
 
 def _tunnel_verdict(step: Step) -> Callable[[str], Finding]:
-    """A tunnel to a service of a project may be wanted; one by which others log in is not for an agent to open."""
+    """Deny a tunnel by which others can log in, and ask about any other: a project's service may need one."""
     return RULE.deny if any(map(_LOGINS.fullmatch, step.args)) else RULE.ask
 
 

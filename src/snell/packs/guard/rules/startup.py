@@ -89,7 +89,7 @@ def _search_paths(step: Step) -> Iterator[Finding]:
 
 
 def _verdict(*texts: str) -> Callable[[str], Finding]:
-    """A program of the project may have to run automatically; one in a temporary folder is not there to stay."""
+    """Deny a program in a temporary folder, and ask about any other: a project's own may have to start by itself."""
     return RULE.deny if any(map(_TEMPORARY.search, texts)) else RULE.ask
 
 

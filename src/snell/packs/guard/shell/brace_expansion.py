@@ -9,7 +9,7 @@ _PLACE = 0xE100
 
 
 def expand_braces(word: Word) -> list[Word]:
-    """The words that this one becomes; itself when there is nothing to expand."""
+    """Return the words that this one becomes; the word itself if there is nothing to expand."""
     for part in word.parts:
         if type(part) is Text and "{" in part.text and not part.quoted:
             break

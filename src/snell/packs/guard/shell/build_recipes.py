@@ -1,5 +1,5 @@
 """
-What `make test`, `npm run x` or `git commit` would run, where this line or this session wrote the file that says it.
+Find what `make test`, `npm run x` or `git commit` would run, in files that this line or this session wrote.
 
 Only what is asked for counts: a target with what it needs, a script with what comes before and after it, the hooks of
 one git command.
@@ -10,14 +10,7 @@ import re
 from collections.abc import Iterator
 
 from snell.packs.guard.known_names import names, table
-from snell.shell.build_targets import (
-    BUILD_FILES,
-    SCRIPT_RUNNERS,
-    TASKFILES,
-    Targets,
-    read_targets,
-    recipe_lines,
-)
+from snell.shell.build_targets import BUILD_FILES, SCRIPT_RUNNERS, TASKFILES, Targets, read_targets, recipe_lines
 from snell.system.lazy_regex import lazy_regex
 
 _SCRIPT = lazy_regex(r'"([\w:.-]+)"\s*:\s*"((?:\\.|[^"\\])*)"')
@@ -45,26 +38,26 @@ RECIPE_READERS = frozenset(("pytest", "py.test", "git", *_CONFIGURED, *_PLANS, *
 
 
 def recipes(program: str, args: list[str], files: dict[str, str], cwd: str) -> Iterator[tuple[str, str]]:
-    """Language (`sh` for a shell) and code. `files`: paths and what is known of their text."""
+    """Yield language (`sh` for a shell) and code that a program runs; `files`: paths and the known text of each."""
     if program == "git":
         yield from (("sh", text) for path, text in files.items() if _is_hook(path, args))
     elif program in _PLANS:
         named = {posixpath.normpath(posixpath.join(cwd, arg.partition("=")[2] or arg)) for arg in args}
         if "compose" in (program[-7:], *args[:1]) and "up" in args:
             named |= {path for path in files if _COMPOSE.fullmatch(posixpath.basename(path))}
-        yield from (("sh", line) for path, text in files.items() if path in named for line in _of_plan(program, text))
+        yield from (("sh", line) for path, text in files.items() if path in named for line in _plan_code(program, text))
     elif program in ("pytest", "py.test"):
         yield from (("python", text) for path, text in files.items() if _is_tested(path, args, cwd))
     here = {path.removeprefix(posixpath.join(cwd, "")): text for path, text in files.items()}
     if program in SCRIPT_RUNNERS:
-        yield from (("sh", line) for line in _of_scripts(here.get("package.json", ""), args))
+        yield from (("sh", line) for line in _code_of_scripts(here.get("package.json", ""), args))
     for name in BUILD_FILES.get(program, ()):
-        yield from (("sh", line) for line in _of_targets(name, here.get(name, ""), args))
+        yield from (("sh", line) for line in _lines_of_targets(name, here.get(name, ""), args))
     yield from _own_files(program, args, here)
 
 
 def _own_files(program: str, args: list[str], here: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Files of the folder that the program runs by itself."""
+    """Yield language and text of files in the folder that the program runs by itself."""
     if program in _CONFIGURED:
         starts = (f"{program}.config.", f".{program}rc.", f"{program}file.")
         yield from (("node", text) for name, text in here.items() if name.lower().startswith(starts))
@@ -73,8 +66,8 @@ def _own_files(program: str, args: list[str], here: dict[str, str]) -> Iterator[
         yield language, here[name]
 
 
-def _of_plan(program: str, text: str) -> list[str]:
-    """The commands of a playbook; of a manifest a container with the same rights on its machine."""
+def _plan_code(program: str, text: str) -> list[str]:
+    """Return the commands of a playbook; for a manifest, the command for a container with the same rights."""
     if program == "ansible-playbook":
         return [line.strip("\"'") for line in _PLAY_LINE.findall(text)]
     rights = [option for option, pattern in _HOST_RIGHTS.items() if pattern.search(text)]
@@ -86,7 +79,7 @@ _TEST = lazy_regex(r"conftest\.py|test_\w+\.py|\w+_test\.py")
 
 
 def _is_tested(path: str, args: list[str], cwd: str) -> bool:
-    """Tests that are asked for, and what is loaded before those of a folder."""
+    """Return whether pytest runs this file: a test that is asked for, or a `conftest.py` above one."""
     folder, name = posixpath.split(path)
     if not _TEST.fullmatch(name) or not f"{folder}/".startswith(f"{cwd}/"):
         return False
@@ -95,14 +88,14 @@ def _is_tested(path: str, args: list[str], cwd: str) -> bool:
     return not asked or above or any(f"{path}/".startswith(f"{each}/") for each in asked)
 
 
-def of_make(recipe: str) -> str:
-    """A line of a recipe as the shell gets it: `$(HOME)` and `{{x}}` are variables, `$$` is a dollar."""
+def recipe_line_as_shell(recipe: str) -> str:
+    """Return a line of a recipe as the shell gets it: `$(HOME)` and `{{x}}` are variables, `$$` is a dollar."""
     text = re.sub(r"\$[({](\w+)[)}]", r"${\1}", recipe).replace("$$", "$")
     return re.sub(r"\{\{\s*(\w+)\s*\}\}", r"${\1}", text)
 
 
-def _of_targets(file: str, text: str, args: list[str]) -> list[str]:
-    """The lines of the targets that are asked for, and of what they need; of the first where none is named."""
+def _lines_of_targets(file: str, text: str, args: list[str]) -> list[str]:
+    """Return the lines of the targets that are asked for and of those they need; if none is named, of the first."""
     found: Targets = {}
     if file in TASKFILES and text.lstrip().startswith("{"):  # any text in it may be a command
         return [double or single for double, single in _FLOW_TEXT.findall(text)]
@@ -115,10 +108,10 @@ def _of_targets(file: str, text: str, args: list[str]) -> list[str]:
     lines = recipe_lines(asked, found)
     if file in TASKFILES:
         return [(task[1] or task[2]).strip().strip("'\"") for task in map(_TASK_LINE.match, lines) if task]
-    return [of_make(line.strip().lstrip("@-+")) for line in lines if line.strip()]
+    return [recipe_line_as_shell(line.strip().lstrip("@-+")) for line in lines if line.strip()]
 
 
-def _of_scripts(text: str, args: list[str]) -> list[str]:
+def _code_of_scripts(text: str, args: list[str]) -> list[str]:
     words = [arg for arg in args if not arg.startswith("-")]
     verb = words[0] if words else "install"
     if verb in ("run", "run-script") and len(words) > 1:

@@ -128,7 +128,7 @@ def _exec(walk: Walk, call: Call, scene: ShellState) -> Value | None:
 
 
 def _after_options(call: Call, *valued: str) -> tuple[Value, ...]:
-    """The words after the options, of which these take the next word as their value."""
+    """Return the words after the options; those in `valued` take the next word as their value."""
     at = 1
     while at < len(call.words) and call.words[at].text.startswith("-"):
         at += 2 if call.words[at].text in valued else 1

@@ -20,7 +20,7 @@ _COMPILERS = ("gcc", "cc", "clang", "g++", "c++", "clang++", "rustc", "tcc", "zi
 
 
 def _compile(walk: Walk, call: Call, scene: ShellState) -> Value | None:
-    """A source whose text is known: followed where it is run, kept in what is made of it."""
+    """Follow a source whose text is known, if it is run; else keep its text with the program made of it."""
     program = program_of(call.words[0].text)
     args = [word.text for word in call.words[1:]]
     sources = _sources(args, call, scene)

@@ -12,7 +12,7 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import DECODED, EMPTY, NETWORK, REMOTE, SECRET, UNKNOWN, Value
 from snell.packs.guard.shell import program_code
-from snell.packs.guard.shell.build_recipes import of_make
+from snell.packs.guard.shell.build_recipes import recipe_line_as_shell
 from snell.packs.guard.shell.network_transfers import CLONE, is_forge
 from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of
 from snell.shell.programs import Program
@@ -34,7 +34,7 @@ def look_inside(walk: Walk, call: Call, scene: ShellState, row: Program) -> None
             walk.line(value.removeprefix("!"), scene.fork())
     if call.stdin is not None and row.stdin_code:
         for found in re.finditer(row.stdin_code, call.stdin.text, re.MULTILINE):
-            walk.line(of_make(found[1]), scene.fork())
+            walk.line(recipe_line_as_shell(found[1]), scene.fork())
     if len(call.words) > 1 and (row.shell_code or row.language_code):
         _look_in_words(walk, call, scene, row)
 
@@ -113,7 +113,7 @@ _TEXTS_AND_SETTINGS = _TAKES_TEXT | {"config"}
 
 
 def _follow_files_and_aliases(walk: Walk, call: Call, scene: ShellState, args: list[str]) -> None:
-    """Files that become a part of the repository, and aliases that the line has set."""
+    """Follow files that git takes as text, and commands in aliases that the line sets."""
     if not scene.files and _TEXTS_AND_SETTINGS.isdisjoint(args[:3]):
         return
     verb = next((arg for arg in args if not arg.startswith("-")), "")
@@ -130,7 +130,7 @@ def _follow_files_and_aliases(walk: Walk, call: Call, scene: ShellState, args: l
 
 
 def _git_code(call: Call, args: list[str]) -> Iterator[str]:
-    """Aliases given by `-c`, commands given to `rebase -x` and `filter-branch`, in variables, and as addresses."""
+    """Yield commands in git's words: aliases of `-c`, `rebase -x`, `filter-branch`, variables and addresses."""
     for number, arg in enumerate(args):
         name, _, given = arg.removeprefix("alias.").partition("=") if arg.startswith("alias.") else ("", "", "")
         if name and name in args:
@@ -147,7 +147,7 @@ _KEPT_COMMAND = lazy_regex(r"(?m)=\s*\"?!(.+?)\"?$")
 
 
 def _walk_settings(walk: Walk, call: Call, scene: ShellState, args: list[str]) -> None:
-    """Settings that hold a command, given by `-c` or kept by `git config`."""
+    """Walk through commands in settings, which `-c` gives or `git config` keeps."""
     for arg in args:
         name, _, code = arg.partition("=")
         if " " in code and _GIT_RUNS.fullmatch(name):
@@ -165,7 +165,7 @@ def _walk_settings(walk: Walk, call: Call, scene: ShellState, args: list[str]) -
 
 
 def _note_remote(args: list[str], scene: ShellState) -> None:
-    """An address that a remote gets, kept where git itself once kept them."""
+    """Note the address that a remote gets, in a file where git itself once kept it."""
     words = [arg for arg in args if not arg.startswith("-")]
     setting = re.fullmatch(r"remote\.([\w.-]+)\.(?:push)?url", words[-2]) if len(words) > 2 else None
     if "remote" in words and {"add", "set-url"} & set(words) and len(words) > 3:
@@ -206,7 +206,7 @@ def _push_there(walk: Walk, call: Call, scene: ShellState, args: list[str]) -> N
 
 
 def _database(walk: Walk, call: Call, scene: ShellState) -> Value | None:
-    """`psql -f FILE`, where the line or the session wrote the file: it says what the client is told."""
+    """Follow the file of `psql -f FILE`, if the line or the session wrote it, as what the client is told."""
     args = [word.text for word in call.words[1:]]
     named = [after for arg, after in itertools.pairwise(args) if arg in _SCRIPT_OPTIONS]
     named += [arg.partition("=")[2] for arg in args if arg.startswith("--file=")] + [
@@ -222,23 +222,5 @@ def _database(walk: Walk, call: Call, scene: ShellState) -> Value | None:
 
 _SCRIPT_OPTIONS = frozenset(("-f", "--file", "-i", "--init-file", "-b", "-K", "--config"))
 
-PERFORMERS: dict[str, Performer] = {
-    "git": _git,
-    **dict.fromkeys(
-        (
-            "psql",
-            "mysql",
-            "mariadb",
-            "sqlite3",
-            "sqlcmd",
-            "mongosh",
-            "mongo",
-            "sqlplus",
-            "cqlsh",
-            "sftp",
-            "lftp",
-            "curl",
-        ),
-        _database,
-    ),
-}
+_CLIENTS = name_set("psql mysql mariadb sqlite3 sqlcmd mongosh mongo sqlplus cqlsh sftp lftp curl")
+PERFORMERS: dict[str, Performer] = {"git": _git, **dict.fromkeys(_CLIENTS, _database)}

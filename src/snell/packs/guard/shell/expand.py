@@ -20,7 +20,7 @@ _SECRET_NAME = pattern("secret_variable")
 
 
 def fields(words: Iterable[Word], scene: ShellState, capture: Capture) -> list[list[Value]]:
-    """The argument lists that these words may become."""
+    """Return the argument lists that these words may become."""
     rows: list[list[Value]] = [[]]
     for word in words:
         part = word.parts[0] if len(word.parts) == 1 else None
@@ -39,7 +39,7 @@ def fields(words: Iterable[Word], scene: ShellState, capture: Capture) -> list[l
 
 
 def single(word: Word, scene: ShellState, capture: Capture) -> list[Value]:
-    """What the word may become where it is not split, as on the right of `=`."""
+    """Return what the word may become where it is not split, as on the right of `=`."""
     plain = word.plain
     if plain is not None:
         return [Value(_home(plain, word, scene))]
@@ -150,7 +150,7 @@ def _variable(part: Variable, scene: ShellState, capture: Capture) -> list[Value
 
 @lru_cache(maxsize=1024)
 def _unset(name: str) -> Value:
-    """A variable that the line does not set; its name may show that it holds a secret."""
+    """Return the value of a variable that the line does not set; its name may show that it holds a secret."""
     if _SECRET_NAME.search(name):
         return Value(UNKNOWN, frozenset((f"secret ${name}",)))
     if _TEMPORARY.fullmatch(name):

@@ -1,4 +1,4 @@
-"""Files that are copied, moved, packed and unpacked: what is in them goes along."""
+"""Follow files that are copied, moved, packed and unpacked: a copy has the content and labels of its source."""
 
 import itertools
 import posixpath
@@ -49,7 +49,7 @@ def copy_files(program: str, args: list[str], scene: ShellState, stdin: Value | 
 
 
 def _copy_of(program: str, source: str, scene: ShellState) -> Value:
-    """What a copy of the file holds, and where it came from."""
+    """Return what a copy of the file holds, and where it came from."""
     if program in _FETCHERS and _ELSEWHERE.match(source):
         return Value(UNKNOWN, frozenset((f"{NETWORK} {source}",)))
     value = scene.content(source) or file_value(scene.absolute(source), scene)
@@ -71,7 +71,7 @@ def _link(target: str, source: str, scene: ShellState) -> str:
 
 
 def unpack_archive(program: str, call: Call, args: list[str], scene: ShellState) -> None:
-    """What an archive from an address that cannot be checked leaves is from there, too."""
+    """Mark what an archive leaves as content from the network, if its address cannot be checked."""
     if program in ("tar", "bsdtar") and not re.search(r"^-?[a-zA-Z]*x|--extract", " ".join(args[:3])):
         return
     given = [scene.content(arg) for arg in args if "." in arg] if scene.files else []
@@ -83,7 +83,7 @@ def unpack_archive(program: str, call: Call, args: list[str], scene: ShellState)
 
 
 def pack_archive(call: Call, args: list[str], scene: ShellState) -> Value:
-    """An archive carries the labels of everything in it."""
+    """Return an archive with the labels of everything in it."""
     labels = {ARCHIVE}
     names = [arg for arg in args if not arg.startswith("-")]
     for name in names:

@@ -8,7 +8,7 @@ _LEAVES = frozenset(("break", "return", "exit", "sleep"))
 
 
 def is_bomb(node: Loop) -> bool:
-    """It never ends, something in it goes on in the background, and nothing in it waits or leaves."""
+    """Return whether a loop never ends, starts something in the background, and neither waits nor leaves."""
     return _is_endless(node) and _starts_many(node.body)
 
 
@@ -29,7 +29,7 @@ def _starts_many(node: Node) -> bool:
 
 
 def _count_background(node: Node) -> int:
-    """How many commands go on in the background."""
+    """Return how many commands go on in the background."""
     if isinstance(node, Chain):
         return node.joiners.count("&") + sum(map(_count_background, node.nodes))
     if isinstance(node, Group):
@@ -40,7 +40,7 @@ def _count_background(node: Node) -> int:
 
 
 def _count(node: Node, words: tuple[str, ...] | frozenset[str]) -> int:
-    """How often one of these words is run in the foreground."""
+    """Return how often one of these words is run in the foreground."""
     if isinstance(node, Chain):
         pairs = zip(node.nodes, node.joiners, strict=True)
         return sum(_count(item, words) for item, joiner in pairs if joiner != "&")

@@ -35,7 +35,7 @@ _VALUED = frozenset(("-W", "-X", "-I", "-M", "-r", "--require", "-F", "-v", "-f"
 
 
 def run_code(walk: Walk, call: Call, scene: ShellState, code: Value, inner: ShellState) -> Value:
-    """A shell is given this text to run."""
+    """Walk through a text that a shell is given to run; returns what it prints."""
     walk.record(replace(call, stdin=None), scene, UNKNOWN_VALUE, code=code)
     if not code.text.strip(UNKNOWN).strip():
         return Value(UNKNOWN, code.labels)
@@ -58,7 +58,7 @@ _BUILDS = {
 
 
 def run_file(walk: Walk, call: Call, scene: ShellState) -> Value | None:
-    """A program that is named by its path, when this line or this session wrote it."""
+    """Follow a program that is named by its path, if this line or this session wrote it."""
     name = call.words[0].text
     if "/" in name:
         content = scene.script_text(name)
@@ -103,7 +103,7 @@ def _run_recipes(walk: Walk, call: Call, scene: ShellState) -> None:
 
 
 def _is_just_made(content: Value) -> bool:
-    """What some program has written: as unknown as any other file, unless it says where it came from."""
+    """Return whether a program has just written the content, of which no more is known than of any other file."""
     return content.text == UNKNOWN and all(
         label.partition(" ")[0] in ("output", "variable", MOVED, PROGRAM) for label in content.labels
     )
@@ -161,7 +161,7 @@ def _shell_options(words: list[Value]) -> str:
 
 
 def _start_files(walk: Walk, call: Call, scene: ShellState, inner: ShellState) -> None:
-    """`BASH_ENV=file` and `--rcfile file` are read before anything else, and a prompt runs whenever it is shown."""
+    """Follow what a shell reads first (`BASH_ENV=file`, `--rcfile file`), and prompts, which run when shown."""
     for name, prompt in call.env:
         if name in ("PS0", "PS1", "PS4") and ("$(" in prompt or "`" in prompt):
             walk.line(f': "{prompt}"', inner.fork())
@@ -290,7 +290,7 @@ def _is_console(call: Call, script: Value) -> bool:
 
 
 def is_versioned(program: str) -> bool:
-    """`perl5.38.2`, `node22`: a language with its version behind its name."""
+    """Return whether this is a language with its version behind its name: `perl5.38.2`, `node22`."""
     return _VERSIONED.match(program) is not None
 
 
@@ -304,22 +304,22 @@ def _powershell(walk: Walk, call: Call, scene: ShellState) -> Value:
         option = word.text.lower()
         rest = words[index + 1 :]
         if option in ("-e", "-ec", "-enc", "-encodedcommand", "-encoded", "-enco") and rest:
-            code = _of_powershell(walk, _decode(rest[0].text), scene).with_labels(DECODED)
+            code = _translate_powershell(walk, _decode(rest[0].text), scene).with_labels(DECODED)
             return run_code(walk, call, scene, code, scene.fork())
         if option.startswith("-c") and rest:
-            code = _of_powershell(walk, " ".join(part.text for part in rest), scene)
+            code = _translate_powershell(walk, " ".join(part.text for part in rest), scene)
             return run_code(walk, call, scene, code, scene.fork())
     if call.stdin is not None:
-        code = _of_powershell(walk, call.stdin.text, scene).with_labels(*call.stdin.labels)
+        code = _translate_powershell(walk, call.stdin.text, scene).with_labels(*call.stdin.labels)
         return run_code(walk, call, scene, code, scene.fork())
     if words and not words[0].text.startswith(("-", "/")) and not words[0].text.lower().endswith(".ps1"):
-        code = _of_powershell(walk, " ".join(part.text for part in words), scene)
+        code = _translate_powershell(walk, " ".join(part.text for part in words), scene)
         return run_code(walk, call, scene, code, scene.fork())
     walk.record(call, scene, UNKNOWN_VALUE)
     return UNKNOWN_VALUE
 
 
-def _of_powershell(walk: Walk, text: str, scene: ShellState) -> Value:
+def _translate_powershell(walk: Walk, text: str, scene: ShellState) -> Value:
     """Return PowerShell code as a line for a POSIX shell; programs with a shell's options are followed as they are."""
     text = join_strings(text)
     if _COMPUTED.search(text):

@@ -23,7 +23,7 @@ _IMPORTED = {
 
 
 def loaded_files(language: str, code: str, scene: ShellState) -> Iterator[str]:
-    """The texts of the files that the code loads, each once for a line."""
+    """Yield the texts of the files that the code loads, each once for a line."""
     pattern = _IMPORTED.get(language)
     if pattern is None or not scene.files:
         return
@@ -36,7 +36,7 @@ def loaded_files(language: str, code: str, scene: ShellState) -> Iterator[str]:
 
 
 def module_files(language: str, name: str, scene: ShellState) -> list[Value]:
-    """The file of a module, as far as it is known."""
+    """Return the known contents of a module's files."""
     if language == "python":
         path = name.replace(".", "/")
         found = [scene.files.get(scene.absolute(f"{path}{end}")) for end in (".py", "/__init__.py", "/__main__.py")]
@@ -46,7 +46,7 @@ def module_files(language: str, name: str, scene: ShellState) -> list[Value]:
 
 
 def module_run(args: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """The module that `python -I -m name` runs, with its words; options before it may be joined (`-Im name`)."""
+    """Return the module that `python -I -m name` runs, and its words; options may be joined (`-Im name`)."""
     at = 0
     while at < len(args) and args[at].startswith("-") and not args[at].startswith("--"):
         letters, found, name = args[at][1:].partition("m")
@@ -70,14 +70,14 @@ _FOLDER_OF = lazy_regex(r"dirname|\.parent|__path__|locations")
 
 
 def with_own_files(masked: str, keep: Callable[[str], str]) -> str:
-    """The code with `snell.__file__` and its like replaced by a path that says where that lies."""
+    """Return the code with a path in place of `snell.__file__` and other names of where files lie."""
     if "snell" in masked and _LOADS_SNELL.search(masked):
         masked = _FILE_OF.sub(lambda found: keep(_own_file(found[0])), masked)
     return _PACKAGES_OF.sub(lambda _found: keep(_PACKAGES), masked) if "get" in masked else masked
 
 
 def printed_place(code: str) -> str:
-    """The place that a line of Python prints: that of Snell's package, that of all packages, or none that is known."""
+    """Return the place that a line of Python prints: of Snell's package, or of all packages; empty for any other."""
     if "snell" in code and _LOADS_SNELL.search(code) and (found := _FILE_OF.search(code)):
         path = _own_file(found[0])
         return path.removesuffix("/__init__.py") if _FOLDER_OF.search(code) else path

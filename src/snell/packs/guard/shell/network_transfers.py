@@ -45,12 +45,12 @@ def is_local(address: str) -> bool:
 
 
 def is_forge(address: str) -> bool:
-    """A place where many keep their repositories."""
+    """Return whether the address is of a host where many keep their repositories."""
     return _FORGE.search(address) is not None
 
 
 def download_output(program: str, args: list[str], scene: ShellState) -> Value:
-    """What the program prints; what it saves becomes a file that came from the network."""
+    """Return what the program prints; a file that it saves is noted as content from the network."""
     url = _url(args)
     local = _URL_FILE.match(url)
     if local:
@@ -72,7 +72,7 @@ def _url(args: list[str]) -> str:
 
 
 def sendings(program: str, words: tuple[Value, ...]) -> Sending:
-    """What `curl`, `wget` and their like are told to send."""
+    """Return what `curl`, `wget` and the like are told to send, and to which host."""
     host, sent, files = "", list[Value](), list[str]()
     has_fields = program in ("http", "https", "xh")
     rest = iter(words[1:])
@@ -112,7 +112,7 @@ def foreign_key(sending: Sending) -> str:
 
 
 def _sending_option(program: str, word: Value, rest: Iterator[Value]) -> tuple[str, Value]:
-    """An option that sends something, and its value; no option where the word is none."""
+    """Return the option that sends something, and its value; an empty option for any other word."""
     cluster = _CLUSTER.match(word.text) if program == "curl" else None
     option = _SENDS.match(f"-{cluster[1]}" if cluster else word.text)
     if option:

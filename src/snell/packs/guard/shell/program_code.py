@@ -18,7 +18,7 @@ from snell.packs.guard.shell.program_constants import fold_constants, plain_text
 from snell.packs.guard.shell.program_handovers import is_shell_for_others, without_handed_environment
 from snell.packs.guard.shell.program_patterns import DASHES, HASH, SLASHED, SLASHES, S, Searcher, pattern
 from snell.packs.guard.shell.program_services import service_commands
-from snell.packs.guard.shell.program_strings import literal, told_variables, written_texts
+from snell.packs.guard.shell.program_strings import literal, sent_variables, written_texts
 from snell.packs.guard.shell.shell_state import Call, ShellState, Walk
 from snell.system.lazy_regex import lazy_regex
 
@@ -158,7 +158,7 @@ class _Follower:
 
     @property
     def _reductions(self) -> tuple[tuple[Searcher, _Replacement], ...]:
-        """Expressions that are a string, and what they become."""
+        """The patterns of expressions that make a string, each with a function that returns the string."""
         return (
             (pattern("wrapped"), self._expand_home),
             (pattern("parent"), lambda found: self._keep(posixpath.dirname(self._string(found)))),
@@ -170,7 +170,7 @@ class _Follower:
         )
 
     def _expand_home(self, found: re.Match[str]) -> str:
-        """`expanduser("~/x")` is a path below the home folder wherever it is used, `str(x)` is what it was."""
+        """Reduce `expanduser("~/x")` to a path below the home folder, and `str(x)` to what it was."""
         if not _EXPANDS.search(found[0]):
             return f"«{found[1]}»"
         return self._keep(self._home(_HOME_VARIABLE.sub("~", self._at(found[1]))))
@@ -251,7 +251,7 @@ class _Follower:
             self._read(self._string(found))
 
     def _opened_in_perl(self, mode: str, path: str) -> None:
-        """`open(F, ">", $path)`, and the mode in front of the name: `open F, ">path"`, `open F, "command|"`."""
+        """Follow `open(F, ">", $path)`, and a mode in front of the name: `open F, ">path"`, `open F, "command|"`."""
         if not path:
             sign = re.match(r"\s*(\+?[<>]{1,2}|\|)?\s*", mode)
             path, mode = (
@@ -313,7 +313,7 @@ class _Follower:
         self._follow_prints(masked, has_all=environment is not None)
         if not self._connects(masked):
             return
-        self.labels |= told_variables(masked, self.strings, self._at)
+        self.labels |= sent_variables(masked, self.strings, self._at)
         if sent := [label for label in self.labels if label.startswith((SECRET, ENVIRONMENT))]:
             self._record("curl", "--data-binary", Value(UNKNOWN, frozenset(sent)), "https://elsewhere.invalid")
         if is_shell_for_others(masked, self.strings):

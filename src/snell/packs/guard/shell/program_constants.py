@@ -44,7 +44,7 @@ _ANY = pattern("decodes_constants")
 
 
 def fold_constants(masked: str, at: Callable[[str], str], keep: Callable[[str], str]) -> str:
-    """The code with such expressions replaced by the strings that they stand for."""
+    """Return the code with expressions of constants replaced by the strings that they stand for."""
     if "import" in masked:
         masked = _resolve_aliases(masked)
     if "join" in masked:
@@ -61,15 +61,15 @@ _ALIAS = lazy_regex(r"\bimport\s+(\w[\w.]*)\s+as\s+(\w+)")
 
 
 def _resolve_aliases(masked: str) -> str:
-    """`from shutil import rmtree as r`: another name for the same thing."""
+    """Replace other names by the imported ones: `from shutil import rmtree as r`."""
     for name, other in _ALIAS.findall(masked)[:10]:
         masked = re.sub(rf"(?<![\w.«]){other}(?=[.(])", name, masked)
     return masked
 
 
 def plain_text(text: str) -> str:
-    """What an encoded text says, whatever the encoding."""
-    for decode in (_of_base64, _of_hex):
+    """Return a text decoded from base64 or hex; UNKNOWN if it is neither."""
+    for decode in (_decode_base64, _decode_hex):
         try:
             return decode([text])
         except (ValueError, binascii.Error):
@@ -82,32 +82,32 @@ def _fold(
 ) -> str:
     given = [group for group in found.groups() if group is not None]
     try:
-        return keep(decode([at(group) for group in given] if decode is not _of_codes else given))
+        return keep(decode([at(group) for group in given] if decode is not _decode_codes else given))
     except (ValueError, LookupError, binascii.Error):
         return found[0]
 
 
-def _of_hex(given: list[str]) -> str:
+def _decode_hex(given: list[str]) -> str:
     return bytes.fromhex(given[0]).decode("utf-8")
 
 
-def _of_base64(given: list[str]) -> str:
+def _decode_base64(given: list[str]) -> str:
     text = given[0].replace("-", "+").replace("_", "/")
     return base64.b64decode(text + "=" * (-len(text) % 4), validate=True).decode("utf-8")
 
 
-def _of_named(given: list[str]) -> str:
+def _decode_named(given: list[str]) -> str:
     text, encoding = given
     if encoding.lower().replace("_", "").replace("-", "") in ("rot13", "rot"):
         return codecs.decode(text, "rot13")
     if encoding.lower() in ("hex", "h*", "h"):
-        return _of_hex([text])
+        return _decode_hex([text])
     if encoding.lower() in ("base64", "base64url", "m", "m0"):
-        return _of_base64([text])
+        return _decode_base64([text])
     raise LookupError(encoding)
 
 
-def _of_codes(given: list[str]) -> str:
+def _decode_codes(given: list[str]) -> str:
     numbers = [
         int(number, 0) if "x" in number else int(number) for number in re.split(r"\s*,\s*", given[0].strip(", "))
     ]
@@ -119,11 +119,11 @@ def _of_codes(given: list[str]) -> str:
 _STEPS: tuple[tuple[re.Pattern[str], Callable[[list[str]], str]], ...] = tuple(
     (lazy_regex(pattern), decode)
     for pattern, decode in (
-        (_CODES, _of_codes),
-        (_HEX, _of_hex),
-        (_BASE64, _of_base64),
-        (_NAMED, _of_named),
-        (_PACKED, lambda given: _of_named([given[1], given[0]])),
+        (_CODES, _decode_codes),
+        (_HEX, _decode_hex),
+        (_BASE64, _decode_base64),
+        (_NAMED, _decode_named),
+        (_PACKED, lambda given: _decode_named([given[1], given[0]])),
         (_BACKWARDS, lambda given: given[0][::-1]),
         (_SAME, lambda given: given[0]),
     )

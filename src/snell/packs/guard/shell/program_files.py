@@ -1,4 +1,4 @@
-"""Files that a program names, reads and writes, redirections aside."""
+"""Find the files that a program names, reads and writes, apart from redirections."""
 
 import re
 from functools import lru_cache
@@ -15,7 +15,7 @@ from snell.system.lazy_regex import lazy_regex
 
 
 def files_written(program: str, args: tuple[str, ...], given: str = "") -> list[str]:
-    """The files, as they are named; `given` is what the program reads from its standard input."""
+    """Return the files as they are named; `given` is what the program reads from its standard input."""
     if program in ("apply_patch", "applypatch"):
         return list(patched_text(given or "\n".join(args)))
     if program == "patch":
@@ -32,13 +32,13 @@ _ELSEWHERE = lazy_regex(r"(?:[\w.-]+@)?[\w.-]+:(?!\\)")  # on another machine
 
 
 def named_file(path: str, scene: ShellState) -> str:
-    """What an open descriptor that is named as a file stands for."""
+    """Return the file behind an open descriptor that is named as a file; any other path unchanged."""
     found = re.fullmatch(r"/(?:dev|proc/self)/fd/(\w+)", path) if "/fd/" in path else None
     return scene.fds.get(found[1], path) if found else path
 
 
 def labels_of_named_files(args: tuple[str, ...], scene: ShellState) -> frozenset[str]:
-    """The labels of the files that these words name."""
+    """Return the labels of the files that these words name."""
     labels = frozenset[str]()
     if not any([value.labels for value in scene.files.values()]):  # noqa: C419 - few, and asked for every command
         return labels
@@ -51,7 +51,7 @@ def labels_of_named_files(args: tuple[str, ...], scene: ShellState) -> frozenset
 
 
 def file_value(path: str, scene: ShellState) -> Value:
-    """What reading this file yields."""
+    """Return what reading this file yields."""
     real = leads_to(path, scene.links, scene.home, scene.project) if scene.where == HERE else path
     read = _value_by_name if len(path) < LONG_PATH else _value_by_name.__wrapped__
     return read(path, real, scene.home, scene.guarded)

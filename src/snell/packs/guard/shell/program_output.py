@@ -90,7 +90,7 @@ def _other_output(program: str, call: Call, args: list[str], scene: ShellState) 
 
 
 def leave_files(program: str, args: list[str], call: Call, scene: ShellState, output: Value) -> None:
-    """Files named by `-o` and the like get the labels of what went in."""
+    """Give files named by `-o` and the like the labels of what the program read."""
     if program in DOWNLOADERS:
         return
     text, names = " ".join(args), list[str]()
@@ -113,7 +113,7 @@ _CARRIED = (SECRET, ENVIRONMENT, PRIVATE, DECODED, NETWORK)
 
 
 def _carried_labels(program: str, call: Call, scene: ShellState) -> frozenset[str]:
-    """The labels that go from what a program reads into what it prints."""
+    """Return the labels that go from what a program reads into what it prints."""
     if program in _REDUCERS:
         return frozenset()
     labels = call.stdin.labels if call.stdin is not None else frozenset[str]()
@@ -127,7 +127,7 @@ def _carried_labels(program: str, call: Call, scene: ShellState) -> frozenset[st
 
 
 def printf_output(words: tuple[Value, ...]) -> Value:
-    """What `printf` makes of its words."""
+    """Return what `printf` makes of its words."""
     words = words[1:] if words and words[0].text == "--" else words
     if not words:
         return EMPTY
@@ -211,7 +211,7 @@ _ENTRIES = "found entries"  # all that is in a folder
 
 
 def _ls(call: Call, args: list[str], scene: ShellState) -> Value:
-    """The names that it lists, where a pattern says which they are."""
+    """Return the names that `ls` lists, if a pattern says which they are."""
     named = [arg for arg in args if "*" in arg.rstrip("/").rpartition("/")[2]]
     labels = _carried_labels("ls", call, scene) | {"output ls"}
     if not named and not any(arg.startswith("-") and "d" in arg for arg in args):
@@ -246,7 +246,7 @@ def _filter(call: Call, args: list[str], scene: ShellState) -> Value:
 
 
 def _filter_input(program: str, call: Call, args: list[str], scene: ShellState) -> Value:
-    """What goes into a filter: its files, or its standard input."""
+    """Return what goes into a filter: its files, or its standard input."""
     paths = _filtered_paths(program, args)
     if program in _PATTERN_FIRST and paths:
         if call.stdin is not None and call.stdin.detail("output") in _LISTERS and finds_snell(paths[:1]):

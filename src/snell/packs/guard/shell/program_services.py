@@ -11,7 +11,7 @@ _MEMORY = lazy_regex(r"^:memory:$|mode=memory|sqlite://$|sqlite:///:memory:")
 
 
 def service_commands(masked: str, strings: list[str], at: Callable[[str], str]) -> Iterator[tuple[str, ...]]:
-    """Commands with the same effect."""
+    """Yield commands with the same effect on databases, clouds and sockets as the program."""
     if not any(_MEMORY.search(text) for text in strings):  # such a database is gone when the program ends
         yield from _database_commands(masked, strings, at)
     sockets = (at(found[1]) for found in pattern("connects_to_file").finditer(masked))

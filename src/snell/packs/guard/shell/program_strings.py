@@ -16,7 +16,7 @@ _HOME = lazy_regex(
 
 
 def literal(quoted: str, home: str) -> str:
-    """The text of a string, with the home folder where the string is told to put it in."""
+    """Return the text of a string; where the program puts the home folder into it, with that folder."""
     body = quoted.lstrip("rbfuRBFU")
     size = 3 if body[:3] in ('"""', "'''") else 1
     text = body[size:-size]
@@ -41,7 +41,7 @@ _WRITTEN = lazy_regex(
 
 
 def written_texts(masked: str, at: Callable[[str], str]) -> Iterator[tuple[str, str]]:
-    """Files that the code writes, with a text that is spelled out."""
+    """Yield path and text of files that the code writes, if the text is spelled out."""
     for found in _WRITTEN.finditer(masked):
         path, text = (group for group in found.groups() if group)
         yield at(path), at(text)
@@ -51,17 +51,17 @@ _NAMED = (
     rf"(?:(?:os\.)?environ(?:\[|\.get\()|\bgetenv\(|\bENV(?:\[|\.fetch\()|process\.env\[)\s*{_S}|\bprocess\.env\.(\w+)"
 )
 # Behind an address or in a body; a header is how services are used.
-_TOLD = lazy_regex(
+_SENT = lazy_regex(
     rf"{_S}\s*\+\s*(?:{_NAMED})|\b(?:data|params|json|body)\W{{1,3}}(?:[^()\n«]|«\d+»){{0,60}}?(?:{_NAMED})"
 )
 _IN_ADDRESS = lazy_regex(r"https?://[^\s{]*\{(?:(?:os\.)?environ(?:\[|\.get\()['\"]|process\.env\.)(\w+)")
 _SECRET = pattern("secret_variable")
 
 
-def told_variables(masked: str, strings: list[str], at: Callable[[str], str]) -> set[str]:
-    """Labels of the variables that hold secrets and are put into an address or a body."""
+def sent_variables(masked: str, strings: list[str], at: Callable[[str], str]) -> set[str]:
+    """Return labels of the variables that hold secrets and are put into an address or a body."""
     names = [found[1] for text in strings for found in _IN_ADDRESS.finditer(text)]
-    for found in _TOLD.finditer(masked):
+    for found in _SENT.finditer(masked):
         lead, first, plain, second, other = found.groups()
         if lead is None or at(lead).startswith("http"):
             names.extend(filter(None, (plain, other, at(first) if first else "", at(second) if second else "")))

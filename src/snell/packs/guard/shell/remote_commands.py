@@ -36,7 +36,7 @@ def _ssh(walk: Walk, call: Call, scene: ShellState) -> Value:
 
 
 def _unknown_command(words: list[Value]) -> Value | None:
-    """`ssh host "$X"`; in `ssh $OPTS $HOST` there is no command."""
+    """Return the unknown command of `ssh host "$X"`; None for `ssh $OPTS $HOST`, which has no command."""
     if len(words) < 2 or _OPTIONS.search(words[0].detail("variable")) or not all(map(is_unset_variable, words[1:])):
         return None
     return words[1]
@@ -72,7 +72,7 @@ def _container(walk: Walk, call: Call, scene: ShellState) -> Value | None:
 
 
 def _in_mounted_folder(walk: Walk, call: Call, scene: ShellState, texts: list[str]) -> None:
-    """`-v ~:/x -w /x`: the command starts in a folder of this machine."""
+    """Walk through a command that starts in a mounted folder of this machine: `-v ~:/x -w /x`."""
     where = next((after for option, after in itertools.pairwise(texts) if option in ("-w", "--workdir")), "")
     for source, target in _mounts(texts):
         if where.rstrip("/") == target:
@@ -82,7 +82,7 @@ def _in_mounted_folder(walk: Walk, call: Call, scene: ShellState, texts: list[st
 
 
 def _outside(words: tuple[Value, ...], command: list[Value]) -> list[Value]:
-    """The command with the machine's own paths in the place of what is mounted from there."""
+    """Return the command with this machine's paths in place of those where they are mounted."""
     moved = list(command)
     for source, target in _mounts([word.text for word in words]):
         inside = re.compile(rf"(?<![\w/.-]){re.escape(target)}(?=[/\s'\";)*|&]|$)")
@@ -95,7 +95,7 @@ def _put(inside: re.Pattern[str], source: str, text: str) -> str:
 
 
 def _mounts(texts: list[str]) -> list[tuple[str, str]]:
-    """Folder outside and folder inside, of `-v A:B` and `--mount type=bind,src=A,dst=B`."""
+    """Return folder outside and folder inside, of `-v A:B` and `--mount type=bind,src=A,dst=B`."""
     pairs = list[tuple[str, str]]()
     for name, _, attached in (text.partition("=") for text in texts):
         if name == "--volume" and ":" in attached:

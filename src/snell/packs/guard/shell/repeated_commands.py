@@ -52,7 +52,7 @@ _PART_OF_NAME = lazy_regex(r"%[-\d.]*[pPfh]")
 
 
 def _printed_lines(words: list[Value], found: Value, scene: ShellState) -> Value:
-    """The lines that it prints, where they begin like commands: `-printf 'rm "%p"\\n'`."""
+    """Return the lines that `find` prints, if they begin like commands: `-printf 'rm "%p"\\n'`."""
     for before, word, after in zip(words, words[1:], [*words[2:], EMPTY], strict=False):
         template = word if before.text == "-printf" else after if before.text == "-fprintf" else EMPTY
         if re.match(r"\s*[a-z]", template.text):
@@ -64,7 +64,7 @@ def _printed_lines(words: list[Value], found: Value, scene: ShellState) -> Value
 
 
 def _without_operands(words: list[Value]) -> list[Value]:
-    """A test's own word is none of `find`'s: `-name -delete` looks for a name."""
+    """Mark words that belong to a test, such as `-delete` in `-name -delete`, so that they are not actions."""
     kept, skip = list[Value](), False
     for word in words:
         kept.append(Value(" " + word.text, word.labels) if skip and word.text.startswith("-") else word)
@@ -73,7 +73,7 @@ def _without_operands(words: list[Value]) -> list[Value]:
 
 
 def _found_name(root: str, words: list[Value]) -> Value:
-    """The name of what is found; where one plain name is looked for, that name."""
+    """Return the path of what is found, with the name if one plain name is searched for."""
     for before, word in itertools.pairwise(words):
         if before.text in ("-name", "-iname") and not re.search(r"[?\[]", word.text):
             return Value(f"{root.rstrip('/')}/{UNKNOWN}/{word.text}")
@@ -190,12 +190,8 @@ def _parallel(walk: Walk, call: Call, scene: ShellState) -> Value:
 
 
 PERFORMERS: dict[str, Performer] = {
-    "find": _find,
-    "gfind": _find,
-    "bfs": _find,
-    "fd": _fd,
-    "fdfind": _fd,
-    "xargs": _xargs,
-    "gxargs": _xargs,
+    **dict.fromkeys(("find", "gfind", "bfs"), _find),
+    **dict.fromkeys(("fd", "fdfind"), _fd),
+    **dict.fromkeys(("xargs", "gxargs"), _xargs),
     "parallel": _parallel,
 }

@@ -1,4 +1,4 @@
-"""What running one command means: peel wrappers off, follow shells into their code, and say what it prints."""
+"""Run one command of the walk: remove wrappers, follow shells into their code, and return what it prints."""
 
 import fnmatch
 from functools import lru_cache
@@ -53,12 +53,12 @@ def perform(walk: Walk, call: Call, scene: ShellState) -> Value:
     return printed
 
 
-# What programs are told in other ways than by their words; the guard works without this folder.
-_FOLDER = "snell.packs.guard.told"
+# Input of programs other than their arguments; the guard works without this folder.
+_FOLDER = "snell.packs.guard.indirect_input"
 _NAMES = ("options", "plans", "files", "variables") if find_spec(_FOLDER) else ()
-_TOLD = [import_module(f"{_FOLDER}.{name}").PERFORMERS for name in _NAMES]
+_INDIRECT = [import_module(f"{_FOLDER}.{name}").PERFORMERS for name in _NAMES]
 _OTHERS = (embedded_commands.EVALUATORS, builtins.PERFORMERS, repeated_commands.PERFORMERS)
-_FIRST = (*_TOLD, *_OTHERS, remote_commands.PERFORMERS)
+_FIRST = (*_INDIRECT, *_OTHERS, remote_commands.PERFORMERS)
 _LAST = (interpreters.PERFORMERS, embedded_commands.PERFORMERS, compilers.PERFORMERS)
 
 
@@ -79,7 +79,7 @@ _MEANT = ("rm", "dd", "mv", "sh", "bash", "cat", "chmod", "chown", "curl", "wget
 
 
 def _resolve_pattern(call: Call) -> Call:
-    """`/bin/r?` names the program that the pattern finds."""
+    """Return the call with the program that a pattern in place of its name finds: `/bin/r?`."""
     name = call.words[0].text.rpartition("/")[2]
     if not 2 <= len(name) < LONGEST_PATTERN or name == "[[":
         return call

@@ -94,7 +94,7 @@ class ShellState:
         self.folders: list[str] = []
 
     def fork(self) -> "ShellState":
-        """A subshell: it sees everything and keeps what it changes, files aside, to itself."""
+        """Return the state of a subshell: it has everything, and keeps its changes to itself, except those of files."""
         child = ShellState.__new__(ShellState)
         child.__dict__.update(self.__dict__)
         child.variables = dict(self.variables)
@@ -104,7 +104,7 @@ class ShellState:
         return child
 
     def absolute(self, path: str) -> str:
-        """The path from the root; one that starts with something unknown stays as it is."""
+        """Return the path from the root; one that starts with an unknown part stays as it is."""
         if path[:1] == "~" and path[1:2] in ("", "/"):
             path = self.home + path[1:]
         return absolute_path(path, self.cwd)
@@ -116,7 +116,7 @@ class ShellState:
         self.own.add(name)
 
     def content(self, path: str) -> Value | None:
-        """What a file holds, as far as this line or this session wrote it."""
+        """Return what a file holds, as far as this line or this session wrote it."""
         if not self.files:
             return None
         path = self.absolute(path)
@@ -135,7 +135,7 @@ class ShellState:
         return Value(UNKNOWN, frozenset(label for value in inside for label in value.labels)) if inside else None
 
     def script_text(self, path: str) -> Value | None:
-        """The text of a script: what this line or session wrote, or what is on the disk of a project or a home."""
+        """Return the text of a script: what the line or session wrote, or what is on the disk of a project or home."""
         found = self.content(path)
         original = found.detail(ON_DISK) if found is not None and found.text == UNKNOWN else ""
         if (found is not None and not original) or self.where != HERE or UNKNOWN in path or _INSTALLED.search(path):
@@ -215,6 +215,6 @@ Performer = Callable[[Walk, Call, ShellState], Value | None]
 
 @lru_cache(maxsize=128)  # few, as words may be long
 def program_of(word: str) -> str:
-    """The program that a command word names, in lower case: some file systems do not tell the difference."""
+    """Return the program that a command word names, in lower case: some file systems ignore the case."""
     name = word.rpartition("/")[2].lower()
     return name.removesuffix(".exe").removesuffix(".traditional").removesuffix(".openbsd") if "." in name else name

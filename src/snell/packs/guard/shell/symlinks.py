@@ -1,5 +1,5 @@
 """
-What a path leads to, where it or a folder on its way is a link: one on the disk, or one that the line itself makes.
+Resolve symbolic links in paths: links on the disk, and links that the line itself makes.
 
 Only what exists is looked at, and only for programs that read, send, write or delete what their words name.
 """
@@ -27,7 +27,7 @@ _NEVER = ("/dev/", "/proc/", "/sys/")  # links there depend on the process that 
 
 
 def follow_links(step: Step, links: Mapping[str, str], home: str, project: str) -> Step | None:
-    """The step with what its paths lead to in their place; None where no link is on the way."""
+    """Return the step with links in its paths resolved; None if there is no link in them."""
     has_streams = step.reads or step.writes or step.appends
     if step.where != HERE or not (step.program in _PROGRAMS or has_streams):
         return None
@@ -38,15 +38,15 @@ def follow_links(step: Step, links: Mapping[str, str], home: str, project: str) 
     may_name = ["=" in arg or "@" in arg or (arg[:1] != "-" and f"{step.cwd}/{arg}" not in unlinked) for arg in own]
     if not (True in may_name or has_streams or step.sweeps):
         return None
-    looks, keeps = _Looks(step.cwd, links, home, project), step.program in _DELETERS
+    resolver, keeps = _LinkResolver(step.cwd, links, home, project), step.program in _DELETERS
     if own:
         pairs = zip(own, may_name, strict=True)
-        args = (*[looks.word(arg, keeps=keeps) if may else arg for arg, may in pairs], *args[MOST_PATHS:])
-    look = looks.of_link if keeps else looks.path
+        args = (*[resolver.word(arg, keeps=keeps) if may else arg for arg, may in pairs], *args[MOST_PATHS:])
+    resolve = resolver.of_link if keeps else resolver.path
     reads, writes, appends = step.reads, step.writes, step.appends
     if has_streams:
-        reads, writes, appends = tuple(map(look, reads)), tuple(map(look, writes)), tuple(map(look, appends))
-    sweeps = tuple(map(looks.path, step.sweeps))
+        reads, writes, appends = tuple(map(resolve, reads)), tuple(map(resolve, writes)), tuple(map(resolve, appends))
+    sweeps = tuple(map(resolver.path, step.sweeps))
     if (args, reads, writes, appends, sweeps) == (step.args, step.reads, step.writes, step.appends, step.sweeps):
         return None
     words = (step.words[0], *(Value(text, old.labels) for text, old in zip(args, step.words[1:], strict=False)))
@@ -54,7 +54,7 @@ def follow_links(step: Step, links: Mapping[str, str], home: str, project: str) 
 
 
 def leads_to(path: str, links: Mapping[str, str], home: str, project: str) -> str:
-    """The absolute path without links, as seen from the home and the project, which may lie behind links themselves."""
+    """Return the absolute path without links, written below the home or project, which may be links themselves."""
     unlinked = unlinked_paths()
     if path in unlinked and not links:
         return path
@@ -75,12 +75,12 @@ def leads_to(path: str, links: Mapping[str, str], home: str, project: str) -> st
     return real + tail
 
 
-class _Looks:
+class _LinkResolver:
     def __init__(self, cwd: str, links: Mapping[str, str], home: str, project: str) -> None:
         self.cwd, self.links, self.home, self.project = cwd, links, home, project
 
     def word(self, arg: str, *, keeps: bool) -> str:
-        """A word, and what is behind `@` or `=` in it."""
+        """Return a word with its path resolved, also a path behind `@` or `=`."""
         lead, mark, name = arg.rpartition("@")
         if not mark:
             lead, mark, name = arg.rpartition("=")
@@ -94,7 +94,7 @@ class _Looks:
         return leads_to(path, self.links, self.home, self.project)
 
     def of_link(self, path: str) -> str:
-        """Deleting or moving a link leaves alone what it leads to."""
+        """Return the path of a link itself, since deleting or moving a link does not touch its target."""
         folder, slash, name = path.rpartition("/")
         if _PATTERN.search(name):
             return self.path(path)
@@ -108,7 +108,7 @@ def _before_pattern(path: str) -> tuple[str, str]:
 
 
 def _is_linked(path: str, start: str) -> bool:
-    """A part of the path below `start` is a link. Cheaper than asking where it leads, and nearly always no."""
+    """Return whether a part of the path below `start` is a link; cheaper than resolving it, and nearly always no."""
     at = start.rstrip("/")
     for part in path[len(at) + 1 :].split("/") if path != at else ():
         at = f"{at}/{part}"

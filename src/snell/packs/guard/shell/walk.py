@@ -230,8 +230,8 @@ class LineWalk(Walk):
 
     def record(self, call: Call, scene: ShellState, output: Value, code: Value | None = None) -> None:
         """Note a program that would run."""
-        if len(self.steps) % 8 == 7:  # to ask for the time is a call of the system
-            scene.budget.check_time()
+        if len(self.steps) % 8 == 7 and not scene.budget.has_time():  # to ask for the time is a call of the system
+            raise TooMuchError("it takes too long to follow")
         if len(self.steps) >= MOST_STEPS:
             raise TooMuchError("it runs too many commands")
         program = program_of(call.words[0].text)

@@ -1,4 +1,4 @@
-"""Programs that run another program: peel them off and go on with what they run."""
+"""Walk through the commands that wrapper programs such as `sudo`, `env` and `watch` run."""
 
 from msgspec.structs import replace
 
@@ -108,7 +108,7 @@ def _without_command(walk: Walk, call: Call, scene: ShellState, program: str, ro
 
 
 def _run_lines(walk: Walk, call: Call, scene: ShellState, row: Program) -> Value | None:
-    """`watch 'CODE'`, `hyperfine 'CODE'`, `tmux ... 'CODE'`, and `at`, which reads its code."""
+    """Walk through the lines that a program is given: `watch 'CODE'`, `tmux ... 'CODE'`, and those that `at` reads."""
     words = [word.text for word in call.words[1:]]
     if "stdin" in row.lines and call.stdin is not None:
         run_code(walk, call, scene, call.stdin, scene.fork())
@@ -122,7 +122,7 @@ def _run_lines(walk: Walk, call: Call, scene: ShellState, row: Program) -> Value
 
 
 def judge_tail(walk: Walk, call: Call, scene: ShellState) -> None:
-    """After a program that is not known, go on with words that look like a command: it may run them."""
+    """Walk through words behind an unknown program that look like a command: it may run them."""
     if len(call.words) < 3:
         return
     before, own_names = "", 1  # `somewrap staging rm -rf x`: one name of its own may come first

@@ -2,12 +2,12 @@
 
 from msgspec.structs import replace
 
+from snell.packs.guard.indirect_input.files import follow_roughly
 from snell.packs.guard.known_names import names
 from snell.packs.guard.known_values import UNKNOWN, Value
 from snell.packs.guard.shell import program_code
 from snell.packs.guard.shell.embedded_commands import FOLLOWERS
 from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk
-from snell.packs.guard.told.files import follow_roughly
 from snell.system.lazy_regex import lazy_regex
 
 _LANGUAGES = {"NODE_OPTIONS": "node", "PERL5OPT": "perl", "PERL5DB": "perl", "RUBYOPT": "ruby", "LUA_INIT": "lua"}

@@ -1,4 +1,4 @@
-"""Hooks that a replay could not hear: it did not run them, or they failed without files and connections."""
+"""Find hooks whose answer a replay cannot know: it did not run them, or they failed without files and connections."""
 
 from typing import Any
 
@@ -24,13 +24,13 @@ _DECIDING = ("deny", "ask", "defer", "allow", "rewrite")
 _decode = msgspec.json.Decoder(list[_Round]).decode
 
 
-def why_unheard(recorded: RecordedEvent, decision: Decision | None, heard: Any) -> str:
+def why_no_answer(recorded: RecordedEvent, decision: Decision | None, executor: Any) -> str:
     """
-    Return which hook could have decided otherwise; a hook that was silent then, or failed, is taken to be again.
-    `heard` is the executor, which knows of the hooks of this event which it skipped and which tried to connect.
+    Return which hook might have changed the verdict, and why it did not answer; empty if there is none. A hook that had
+    no opinion then, or failed, would do so again. `executor` knows which hooks were skipped and which tried to connect.
     """
     failed = {each.hook for each in decision.failures} if decision is not None else set()
-    skipped, connecting = heard.judges, heard.connecting
+    skipped, connecting = executor.judges, executor.connecting
     if decision is None or not (skipped or failed or connecting):
         return ""
     if decision.verdict is Verdict.DENY and decision.reasons[0].hook not in failed:
@@ -38,7 +38,7 @@ def why_unheard(recorded: RecordedEvent, decision: Decision | None, heard: Any) 
     then = {run.hook: run for part in _decode(recorded.rounds or b"[]") for run in part.runs}
     for hook in sorted(skipped):
         if hook not in then or (hook not in recorded.hooks and _has_decided(then[hook])):
-            return not_run(hook, heard.kinds[hook])
+            return not_run(hook, executor.kinds[hook])
     new = sorted(hook for hook in failed if hook not in then or not then[hook].failure)
     if new:
         return f"{new[0]} fails in a replay: it may need a file or a connection"
@@ -50,6 +50,6 @@ def _has_decided(run: _Run) -> bool:
 
 
 def not_run(hook: str, kind: str) -> str:
-    """Return why; without quotes, since what is in quotes is left out where calls are grouped by their cause."""
+    """Say why a hook was not run, without quotes: calls are grouped by a text without what is in quotes."""
     more = "; add --run-commands" if kind == "command" else ""
     return f"{hook} is a {kind} hook, which a replay does not run{more}"

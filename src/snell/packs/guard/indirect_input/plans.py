@@ -1,4 +1,4 @@
-"""What a command before said: a plan (`plan -destroy -out=FILE`), or the context that is used (`use-context prod`)."""
+"""Follow what an earlier command chose: a plan (`plan -destroy -out=FILE`), or a context (`use-context prod`)."""
 
 import itertools
 
@@ -11,7 +11,7 @@ _DESTROYING = "destroying plan"
 
 
 def note(walk: Walk, call: Call, scene: ShellState) -> None:
-    """`plan -destroy -out=FILE` and `apply FILE`: the plan says what is applied."""
+    """Note a plan that destroys (`plan -destroy -out=FILE`), and record `apply FILE` as a destruction."""
     args = [word.text for word in call.words[1:]]
     if "plan" in args and {"-destroy", "--destroy"} & set(args):
         named = [after for option, after in itertools.pairwise(args) if option.lstrip("-") == "out"]

@@ -15,7 +15,7 @@ from snell.model.tool_names import name_set
 from snell.packs.guard.known_names import names, pattern
 from snell.packs.guard.known_values import UNKNOWN
 from snell.packs.guard.shell import program_code
-from snell.packs.guard.shell.build_recipes import of_make
+from snell.packs.guard.shell.build_recipes import recipe_line_as_shell
 from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of
 from snell.shell.build_targets import BUILD_FILES
 from snell.system.lazy_regex import lazy_regex
@@ -72,7 +72,7 @@ def follow_roughly(walk: Walk, call: Call, scene: ShellState, text: str) -> None
     for found in list(_COMMAND.finditer(text))[:MOST_PARTS]:
         quote = text[found.start() - 1 : found.start()]
         line = found[0].partition(quote)[0] if quote in ("'", '"', "`") else found[0]
-        walk.line(of_make(line.rstrip("\"'`)}]>;, ")), scene.fork())
+        walk.line(recipe_line_as_shell(line.rstrip("\"'`)}]>;, ")), scene.fork())
     for found in list(_WORDS.finditer(text))[:MOST_PARTS]:
         words = [double or single for double, single in _QUOTED.findall(found[0])]
         walk.line(" ".join(words), scene.fork())
