@@ -38,11 +38,9 @@ def _assignment(text: str, at: int) -> Span | None:
     name = name_at(text, at).strip("." if before.startswith("--") else "-.")
     strength = strength_of(name)
     begins = at - len(before)
-    if not strength or PATTERNS.no_name_before.search(text, max(0, begins - 80), begins):
+    if not strength or sign[5] or PATTERNS.no_name_before.search(text, max(0, begins - 80), begins):
         return None
     if _is_not_value(text, sign, begins) or (strength == "weak" and text[begins - 1 : begins] == "/"):  # `b/key=x/part`
-        return None
-    if sign[5]:
         return None
     if span := config_values.argument(text, at, sign, name, strength):
         return span
