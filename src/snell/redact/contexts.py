@@ -78,7 +78,7 @@ def _authorization(text: str, at: int) -> Span | None:
     if not found:
         return None
     value, start = found[2], found.start(2)
-    if is_blank(value) or is_wordy(value) or PATTERNS.web_address.match(value):
+    if is_blank(value) or is_wordy(value.rstrip(".:")) or PATTERNS.web_address.match(value):
         return None
     if not found[1] and (len(value) < 8 or not any(map(str.isdigit, value)) or PATTERNS.call.match(value)):
         return None

@@ -159,7 +159,7 @@ def _is_wordy_under(value: str, name: str) -> bool:
 
 def _looks_secret(value: str, name: str) -> bool:
     """Judge a value under a weak name: a hash under `key` is a hash; under `acme_key` it is Acme's key."""
-    if value.isdigit() and name.lower().endswith("seed"):
+    if (value.isdigit() and name.lower().endswith("seed")) or value.endswith(f".{name}"):
         return False
     is_hash = is_fingerprint(value) or is_fingerprint(value.rsplit("-", 1)[-1])
     if not name.lower().rstrip("0123456789").endswith(("key", "keys")) and is_invented(value, strict=True):
