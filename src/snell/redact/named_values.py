@@ -32,7 +32,8 @@ def value_at(text: str, at: int, name: str, strength: Strength, *, tight: bool, 
     start = quote.end() if quote else at
     if known := known_format(text, start):
         return known
-    if PATTERNS.shown_before.search(text, max(0, at - 300), at) or PATTERNS.shown_text.match(text, at - 1):
+    is_word = PATTERNS.shown_word.match(text, at) and PATTERNS.shown_before.search(text, max(0, at - 300), at)
+    if is_word or PATTERNS.shown_text.match(text, at - 1):
         strength = "weak"
     if quote:
         end = end_of_quote(text, start, quote.group())
