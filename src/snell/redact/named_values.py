@@ -86,10 +86,8 @@ def is_quoted_secret(value: str, name: str, strength: Strength) -> bool:
     if strength == "password":
         is_name = re.sub(r"\W|_", "", value).lower() == re.sub(r"\W|_", "", name).lower()  # as an enumeration has it
         return len(value) >= 3 and not _is_label(value, name) and not is_name
-    if PATTERNS.scrambled.match(value):
-        return True
-    if strength == "weak":
-        return _looks_secret(value, name)
+    if strength == "weak" or PATTERNS.scrambled.match(value):
+        return PATTERNS.scrambled.match(value) is not None or _looks_secret(value, name)
     if PATTERNS.phrase.match(value):
         return kind_of_name(name) != "token"  # what a tokenizer is tried with
     if PATTERNS.hyphened_words.match(value) and PATTERNS.of_program.search(name):
