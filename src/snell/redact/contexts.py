@@ -59,12 +59,12 @@ def _assignment(text: str, at: int) -> Span | None:
 
 def _is_not_value(text: str, sign: re.Match[str], begins: int) -> bool:
     """Whether it is no value but the name on the next line (`password:` above `min: 12`), or of psql (`:"name"`)."""
-    if sign[2] == "=" and sign[3] and not sign[1]:  # `password= --token x`
-        return "\n" not in sign[3] or PATTERNS.next_name.match(text, sign.end()) is not None
-    if "\n" in (sign[3] or ""):
-        return PATTERNS.next_name.match(text, sign.end()) is not None
-    is_sql = sign[2] == ":" and not sign[3] and PATTERNS.sql_before.search(text, max(0, begins - 40), begins)
-    return bool(is_sql and PATTERNS.psql_variable.match(text, sign.end()))
+    space = sign[3] or ""
+    if "\n" in space or (sign[2] == "=" and space and not sign[1]):  # `password= --token x`
+        return "\n" not in space or PATTERNS.next_name.match(text, sign.end()) is not None
+    is_field = sign[2] == ":" and not space and "\n" in sign[1]  # `:return:` in a docstring
+    is_sql = sign[2] == ":" and not space and PATTERNS.sql_before.search(text, max(0, begins - 40), begins)
+    return is_field or bool(is_sql and PATTERNS.psql_variable.match(text, sign.end()))
 
 
 def _known_or(text: str, start: int, end: int, kind: str) -> Span:

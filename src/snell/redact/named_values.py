@@ -32,7 +32,8 @@ def value_at(text: str, at: int, name: str, strength: Strength, *, tight: bool, 
     start = quote.end() if quote else at
     if known := known_format(text, start):
         return known
-    if PATTERNS.shown_before.search(text, max(0, at - 300), at) or PATTERNS.shown_text.match(text, at - 1):
+    is_word = PATTERNS.shown_word.match(text, at) and PATTERNS.shown_before.search(text, max(0, at - 300), at)
+    if is_word or PATTERNS.shown_text.match(text, at - 1):
         strength = "weak"
     if quote:
         end = end_of_quote(text, start, quote.group())
@@ -85,10 +86,8 @@ def is_quoted_secret(value: str, name: str, strength: Strength) -> bool:
     if strength == "password":
         is_name = re.sub(r"\W|_", "", value).lower() == re.sub(r"\W|_", "", name).lower()  # as an enumeration has it
         return len(value) >= 3 and not _is_label(value, name) and not is_name
-    if PATTERNS.scrambled.match(value):
-        return True
-    if strength == "weak":
-        return _looks_secret(value, name)
+    if strength == "weak" or PATTERNS.scrambled.match(value):
+        return PATTERNS.scrambled.match(value) is not None or _looks_secret(value, name)
     if PATTERNS.phrase.match(value):
         return kind_of_name(name) != "token"  # what a tokenizer is tried with
     if PATTERNS.hyphened_words.match(value) and PATTERNS.of_program.search(name):
