@@ -518,7 +518,8 @@ static int create_socket(void) {
 static void become_daemon(int listener) {
     static const char *const kept[] = {
         "HOME=", "USER=", "LOGNAME=", "SHELL=", "PATH=", "LANG=", "LC_", "TZ=", "TMPDIR=", "XDG_", "SNELL_", NULL};
-    static char *environment[128] = {"SNELL_LISTEN_FD=3", "MALLOC_ARENA_MAX=1"}; /* its threads take turns anyway */
+    /* Its threads take turns anyway, and large pieces of memory go back to the system. */
+    static char *environment[128] = {"SNELL_LISTEN_FD=3", "MALLOC_ARENA_MAX=1", "MALLOC_MMAP_THRESHOLD_=65536"};
     char python[LONGEST_PATH], script[LONGEST_PATH] = "";
     static char code[] = "from snell.daemon.main import main; raise SystemExit(main())"; /* -m would import more */
     char *words[] = {python, "-I", "-c", code, NULL}, *others[] = {script, "daemon", "run", NULL};
@@ -540,7 +541,12 @@ static void become_daemon(int listener) {
     close_from(4);
     umask(077);
     signal(SIGPIPE, usual_sigpipe);
-    copy_variables(environment + 2, 125, kept, 1);
+    size_t own = 3;
+#ifndef __APPLE__
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0) /* Python would have to load ctypes for this */
+        environment[own++] = "SNELL_ADOPTS=1";
+#endif
+    copy_variables(environment + own, 127 - own, kept, 1);
     if (usable && chdir("/") == 0) {
         execve(python, words, environment);
         execve(script, others, environment); /* see become_decision */

@@ -46,7 +46,7 @@ def test_fire_knows_the_event_that_its_options_speak_of(snell):
     assert [(each["event"], each.get("tool")) for each in found] == [
         ("PreToolUse", "Bash"),
         ("PreToolUse", "Read"),
-        ("PreToolUse", None),
+        ("PreToolUse", "Bash"),
         ("UserPromptSubmit", None),
     ]
 

@@ -269,3 +269,26 @@ def test_half_a_character_in_a_request_is_no_reason_not_to_answer(agent):
     assert answer["result"]["structuredContent"]["status"] == "stored"
     (found,) = agent.call("recall", query="orders.py parser")["memories"]
     assert ("The ? sign" in found["content"], "\U0001f600" in found["content"]) == (True, True)
+
+
+def test_a_client_that_sends_all_at_once_and_closes_its_end_gets_every_answer(agent):
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    asked = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+        *({"id": number, "method": "ping"} for number in range(2, 8)),
+        {"id": 8, "method": "tools/list"},
+        {"id": "last", "method": "tools/call", "params": {"name": "stats", "arguments": {}}},
+    ]
+    given = b"".join(json.dumps({"jsonrpc": "2.0", **each}).encode() + b"\n" for each in asked)
+    done = subprocess.run(
+        [HOOK, "--bridge", "mcp"],
+        input=given,
+        cwd=agent.project,
+        env=agent.machine.env(),
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {each["id"] for each in answers if "result" in each} == {*range(1, 9), "last"}

@@ -15,10 +15,7 @@ from snell.system.paths import Places
 
 @contextmanager
 def read_journal(where: Places) -> Iterator[tuple[Database, StoreJournal]]:
-    """
-    Yield the database, after what was answered so far is in it, and its journal; stderr says which decisions cannot be
-    shown, and why.
-    """
+    """Yield the database with all that was answered, and its journal; stderr says which decisions cannot be shown."""
     with closing(database_of(where)) as database:
         journal = StoreJournal(database)
         with Progress("reading decisions that are not in the database yet"):

@@ -153,9 +153,9 @@ class Daemon:
             must_stay = self._services.must_stay or memory.is_behind
             if (is_idle and not must_stay) or self._program.is_gone() or not self._listener.is_reachable:
                 self._ending.set()
-            is_behind = not self._is_busy() and self._is_behind(runtime)  # while events come, that is the usual case
-            has_more = memory.has_more or bool(CHILDREN.seen_dead) or is_behind
-            self._pace.end_round(has_more=has_more, due_in=memory.due_in(self._last))
+            is_behind = self._is_behind(runtime)  # while events come, that is the usual case, and can wait
+            has_more = memory.has_more or bool(CHILDREN.seen_dead) or (is_behind and not self._is_busy())
+            self._pace.end_round(has_more=has_more, due_in=QUIET if is_behind else memory.due_in(self._last))
 
     async def _run_housekeeping(self, runtime: Runtime) -> None:
         """Collect garbage, write waiting rows, extend the audit chain, expire old rows, checkpoint the database."""

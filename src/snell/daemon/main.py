@@ -67,7 +67,8 @@ def _serve(where: Places, listener: Listener, release: Callable[[], None]) -> No
     from snell.system.orphan_processes import CHILDREN
 
     idle = float(os.environ.pop("SNELL_IDLE", 0) or 0)
-    CHILDREN.before_first_run = lambda: _prepare_runs(where.run)
+    is_subreaper = bool(os.environ.pop("SNELL_ADOPTS", ""))  # `snell-hook` asked the system for that
+    CHILDREN.before_first_run = lambda: _prepare_runs(where.run, is_subreaper)
     runtime = Runtime.for_user(dict(os.environ), where, keep_open=True)
     handler = RequestHandler(runtime)
     server = SocketServer(listener.socket, handler)
@@ -86,12 +87,12 @@ def _serve(where: Places, listener: Listener, release: Callable[[], None]) -> No
     asyncio.run(daemon.serve(must_end=signals))
 
 
-def _prepare_runs(folder: Path) -> None:
+def _prepare_runs(folder: Path, is_subreaper: bool) -> None:
     """Adopt the orphans of hooks' programs, and record which of these run; too slow for a first answer without any."""
     from snell.system.orphan_processes import adopt_orphans
     from snell.system.recorded_runs import RUNS
 
-    adopt_orphans()
+    adopt_orphans(is_subreaper)
     RUNS.record_in(folder)
 
 
@@ -107,7 +108,7 @@ def _hold_signals() -> list[int]:
 
 def daemon_environment(env: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that a daemon keeps of the environment of the process that starts it."""
-    ours = ("SNELL_LISTEN_FD", "SNELL_IDLE")
+    ours = ("SNELL_LISTEN_FD", "SNELL_IDLE", "SNELL_ADOPTS")
     return {n: value for n, value in env.items() if n in KEPT or n.startswith(KEPT_PREFIXES) or n in ours}
 
 

@@ -13,6 +13,7 @@ STARTS = 2  # a daemon that ended twice without a reply would do so a third time
 BACK_OFF = 30  # the most seconds without another try; events are decided without the daemon meanwhile
 DAEMON = "from snell.daemon.main import main; raise SystemExit(main())"  # -m would import more
 KEPT = (b"HOME", b"USER", b"LOGNAME", b"SHELL", b"PATH", b"LANG", b"TZ", b"TMPDIR")
+MALLOC = {b"MALLOC_ARENA_MAX": b"1", b"MALLOC_MMAP_THRESHOLD_": b"65536"}  # for why, see `snell-hook.c`
 KEPT_PREFIXES = (b"LC_", b"XDG_", b"SNELL_")
 
 
@@ -169,7 +170,6 @@ def _become_daemon(listener: _socket.socket) -> None:
         posix.chdir("/")
         variables = posix.environ.items()
         kept = {name: value for name, value in variables if name in KEPT or name.startswith(KEPT_PREFIXES)}
-        env = {**kept, b"SNELL_LISTEN_FD": b"3", b"MALLOC_ARENA_MAX": b"1"}  # its threads take turns anyway
-        posix.execve(sys.executable, [sys.executable, "-I", "-c", DAEMON], env)
+        posix.execve(sys.executable, [sys.executable, "-I", "-c", DAEMON], {**kept, b"SNELL_LISTEN_FD": b"3", **MALLOC})
     finally:
         posix._exit(127)

@@ -25,15 +25,11 @@ MOST_REPEATS = 100_000
 TIME_LIMIT = 0.05
 SHORT_NAME = 200  # characters in which a simple pattern is found or not in no time
 
-_LIST = re.compile(r"[A-Za-z0-9_\-, |]*")
-_LIST_BAR_ONLY = re.compile(r"[A-Za-z0-9_|]*")
-_PREFIX = re.compile(r"[A-Za-z0-9_\-]+\*")
-_COMMA_OR_BAR = re.compile(r"[,|]")
-_DOLLAR = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$", re.DOTALL)  # escapes and classes are skipped
-_COUNTS = re.compile(r"[{,](\d{1,30})(?=[},])")
-_BEGINNING = re.compile(r"(\^?)([A-Za-z0-9_-]+)(?![*?{])")  # what a pattern begins with and always needs
-_CHOICES = re.compile(r"\(\?|\||\)[*+?{]")  # with which the number of ways to match can grow exponentially
-_CONTEXT_SUFFIX = re.compile(r"\[[0-9]+m\]$")
+_LIST = r"[A-Za-z0-9_\-, |]*"  # these are compiled when they are first used: most settings need none
+_LIST_BAR_ONLY = r"[A-Za-z0-9_|]*"
+_DOLLAR = r"(?s:\\.|\[(?:\\.|[^\]\\])*\]|\$)"  # escapes and classes are skipped
+_BEGINNING = r"(\^?)([A-Za-z0-9_-]+)(?![*?{])"  # what a pattern begins with and always needs
+_CHOICES = r"\(\?|\||\)[*+?{]"  # with which the number of ways to match can grow exponentially
 
 
 def compile_matcher(pattern: str | None, kind: str | None, row: EventRow) -> Predicate | None:
@@ -45,7 +41,7 @@ def compile_matcher(pattern: str | None, kind: str | None, row: EventRow) -> Pre
     if kind and kind not in TYPES:
         raise PatternError(f"`{kind}` is not a matcher type", advice=f"use one of {', '.join(TYPES)}")
     if row.matches == "to_model" and kind is None:
-        text = _CONTEXT_SUFFIX.sub("", text)  # a matcher may name a model with its context size
+        text = re.sub(r"\[[0-9]+m\]$", "", text)  # a matcher may name a model with its context size
     return _BUILDERS[kind or guess_type(text, row)](text, row)
 
 
@@ -68,9 +64,9 @@ def guess_type(text: str, row: EventRow) -> str:
     """Return the matcher type that the text stands for."""
     if text in ("", "*"):
         return "all"
-    if (_LIST_BAR_ONLY if row.only_bar_separates else _LIST).fullmatch(text):
+    if re.fullmatch(_LIST_BAR_ONLY if row.only_bar_separates else _LIST, text):
         return "or"
-    return "wildcard" if _PREFIX.fullmatch(text) else "regex"
+    return "wildcard" if re.fullmatch(r"[A-Za-z0-9_\-]+\*", text) else "regex"
 
 
 def targets(event: Event) -> Sequence[str]:
@@ -104,7 +100,7 @@ def value_targets(row: EventRow, value: str) -> Sequence[str]:
 
 
 def _names_in(text: str, row: EventRow) -> frozenset[str]:
-    parts = text.split("|") if row.only_bar_separates else _COMMA_OR_BAR.split(text)
+    parts = text.split("|") if row.only_bar_separates else re.split(r"[,|]", text)
     return frozenset(part.strip() for part in parts) - {""}
 
 
@@ -118,7 +114,7 @@ def _glob(text: str, _row: EventRow) -> Predicate:
 
 
 def _regular(text: str, _row: EventRow) -> Predicate:
-    if math.prod(int(count) for count in _COUNTS.findall(text) if int(count)) > MOST_REPEATS:
+    if math.prod(int(count) for count in re.findall(r"[{,](\d{1,30})(?=[},])", text) if int(count)) > MOST_REPEATS:
         # Compiling unrolls the repeats: ten million of them take seconds and gigabytes.
         raise PatternError(f"`{text}` repeats too often", advice=f"keep the product of its counts under {MOST_REPEATS}")
     import regex  # likewise
@@ -126,7 +122,7 @@ def _regular(text: str, _row: EventRow) -> Predicate:
     try:
         # JavaScript's \d and \w know ASCII only, and hooks are written for that client.
         # Its `$` is the very end; Python's also matches before a last line break.
-        text_end = _DOLLAR.sub(lambda found: r"\Z" if found[0] == "$" else found[0], text)
+        text_end = re.sub(_DOLLAR, lambda found: r"\Z" if found[0] == "$" else found[0], text)
         pattern = regex.compile(text_end, regex.ASCII | regex.VERSION0)
     except (regex.error, ValueError, OverflowError, RecursionError, MemoryError) as error:
         advice = r"escape special characters with a backslash, such as `\(`"
@@ -141,12 +137,12 @@ def _regular(text: str, _row: EventRow) -> Predicate:
 
 def _needed_text(text: str) -> str:
     """Return text that a pattern needs at its beginning; looking for it first costs little. Empty when unknown."""
-    found = None if "|" in text or "(?" in text else _BEGINNING.match(text)
+    found = None if "|" in text or "(?" in text else re.match(_BEGINNING, text)
     return found[2] if found else ""
 
 
 def _searching(search: Callable[..., object], text: str) -> Predicate:
-    is_simple = not _CHOICES.search(text) and sum(map(text.count, "*+{?")) <= 1
+    is_simple = not re.search(_CHOICES, text) and sum(map(text.count, "*+{?")) <= 1
 
     def matches(value: str) -> bool:
         if is_simple and len(value) <= SHORT_NAME:

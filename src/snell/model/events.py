@@ -145,11 +145,7 @@ def session_scope(event: Event) -> str:
 
 
 def persistent_scope(session_id: str) -> str:
-    """
-    Return the scope of marks that stay when an ended session is resumed: limits, and what a user set.
-
-    `session_scope` is for all others.
-    """
+    """Return the scope of marks that a resumed session keeps: limits, and what a user set. See `session_scope`."""
     return f"lasting:{session_id}"
 
 

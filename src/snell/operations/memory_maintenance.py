@@ -54,10 +54,7 @@ def rename_namespace(
 def delete_namespace(
     call: Call, namespace: NamespaceWord, confirm: bool = False, dry_run: DryRun = True, project: Project = ""
 ) -> Answer:
-    """
-    Delete all memories of a namespace, only with `confirm` true and `dry_run` false; otherwise return how many that
-    would be.
-    """
+    """Delete all memories of a namespace with `confirm` true and `dry_run` false; else return how many these are."""
     from snell.memory import rows
 
     place, is_dry = own_project(call, project, "delete_namespace"), dry_run or not confirm

@@ -80,10 +80,7 @@ def show_setup(
     include_session_start: bool = True,
     include_mcp_config: bool = True,
 ) -> Answer:
-    """
-    Show how a client is set up for Snell: hooks, MCP server, rules. Nothing is written; a person runs `snell setup` for
-    that.
-    """
+    """Show a client's set-up: hooks, MCP server, rules. Nothing is written; a person runs `snell setup` for that."""
     from snell.setup.plan import Site, generate  # slow to import
 
     site = Site.here(call.runtime.env, Path(call.cwd or "/"))

@@ -16,7 +16,7 @@ STEP = 50_000  # revisions summed in one transaction: a writer waits some 50 ms 
 _SETTLED = f"status IN ({', '.join(map(repr, SETTLED))})"
 _SUMS = (
     "raw_tool_name, COUNT(*), COUNT(CASE WHEN status = 'failed' THEN 1 END),"
-    " COUNT(CASE WHEN status = 'denied' THEN 1 END), SUM(duration_ms), MAX(duration_ms)"
+    " COUNT(CASE WHEN status = 'denied' THEN 1 END), CAST(SUM(duration_ms) AS BIGINT), MAX(duration_ms)"
 )
 # Each part has an index of its own; `status` in the words of that index.
 _PARTS = (

@@ -38,11 +38,9 @@ def _assignment(text: str, at: int) -> Span | None:
     name = name_at(text, at).strip("." if before.startswith("--") else "-.")
     strength = strength_of(name)
     begins = at - len(before)
-    if not strength or PATTERNS.no_name_before.search(text, max(0, begins - 80), begins):
+    if not strength or sign[5] or PATTERNS.no_name_before.search(text, max(0, begins - 80), begins):
         return None
     if _is_not_value(text, sign, begins) or (strength == "weak" and text[begins - 1 : begins] == "/"):  # `b/key=x/part`
-        return None
-    if sign[5]:
         return None
     if span := config_values.argument(text, at, sign, name, strength):
         return span
@@ -80,7 +78,7 @@ def _authorization(text: str, at: int) -> Span | None:
     if not found:
         return None
     value, start = found[2], found.start(2)
-    if is_blank(value) or is_wordy(value) or PATTERNS.web_address.match(value):
+    if is_blank(value) or is_wordy(value.rstrip(".:")) or PATTERNS.web_address.match(value):
         return None
     if not found[1] and (len(value) < 8 or not any(map(str.isdigit, value)) or PATTERNS.call.match(value)):
         return None

@@ -30,9 +30,10 @@ def value_at(text: str, at: int, name: str, strength: Strength, *, tight: bool, 
     at = opening.end() if (opening := PATTERNS.before_value.match(text, at)) else at
     quote = PATTERNS.quote.match(text, at)
     start = quote.end() if quote else at
-    known = known_format(text, start)
-    if known:
+    if known := known_format(text, start):
         return known
+    if PATTERNS.shown_before.search(text, max(0, at - 300), at) or PATTERNS.shown_text.match(text, at - 1):
+        strength = "weak"
     if quote:
         end = end_of_quote(text, start, quote.group())
         accepted = is_quoted_secret(text[start:end], name, strength)
@@ -83,7 +84,7 @@ def is_quoted_secret(value: str, name: str, strength: Strength) -> bool:
         return False
     if strength == "password":
         is_name = re.sub(r"\W|_", "", value).lower() == re.sub(r"\W|_", "", name).lower()  # as an enumeration has it
-        return len(value) >= 3 and not _is_label(value) and not is_name
+        return len(value) >= 3 and not _is_label(value, name) and not is_name
     if PATTERNS.scrambled.match(value):
         return True
     if strength == "weak":
@@ -95,10 +96,11 @@ def is_quoted_secret(value: str, name: str, strength: Strength) -> bool:
     return len(value) >= 6 and not any(map(str.isspace, value)) and not _is_wordy_under(value, name)
 
 
-def _is_label(value: str) -> bool:
+def _is_label(value: str, name: str) -> bool:
     """Whether it is what a form shows, in any language: it names the secret, and has a space or no Latin letters."""
     is_text = (" " in value or not value.isascii()) and not any(map(str.isdigit, value))
-    return bool(PATTERNS.label.match(value) or (is_text and ("password" in value.lower() or names().search(value))))
+    is_said = PATTERNS.label_name.search(name) and PATTERNS.label_text.match(value)
+    return bool(is_said or PATTERNS.label.match(value) or (is_text and names().search(value)))
 
 
 def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, sure: bool) -> bool:
@@ -125,7 +127,7 @@ def _is_bare_secret(value: str, name: str, strength: Strength, *, tight: bool, s
 def _is_word_secret(value: str, name: str, strength: Strength, *, tight: bool, sure: bool) -> bool:
     """Judge a value that may be the name of a variable."""
     if strength == "password":
-        says_the_same = name.lower() in value.lower() or value.lower() in name.lower()
+        says_the_same = name.lower() in value.lower() or value.lower() in name.lower() or _is_label(value, name)
         return (tight and len(value) >= 4 and (sure or not says_the_same)) or is_jumbled(value)
     return (tight and sure and len(value) >= 8 and not is_wordy(value)) or is_jumbled(value.strip("_"))
 
@@ -157,7 +159,7 @@ def _is_wordy_under(value: str, name: str) -> bool:
 
 def _looks_secret(value: str, name: str) -> bool:
     """Judge a value under a weak name: a hash under `key` is a hash; under `acme_key` it is Acme's key."""
-    if value.isdigit() and name.lower().endswith("seed"):
+    if (value.isdigit() and name.lower().endswith("seed")) or value.endswith(f".{name}"):
         return False
     is_hash = is_fingerprint(value) or is_fingerprint(value.rsplit("-", 1)[-1])
     if not name.lower().rstrip("0123456789").endswith(("key", "keys")) and is_invented(value, strict=True):

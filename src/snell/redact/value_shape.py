@@ -65,12 +65,6 @@ def is_jumbled(value: str) -> bool:
     )
 
 
-def is_mixed(value: str) -> bool:
-    """Whether digits or both cases alternate among letters: a name has neither, a hash only the first."""
-    has_digits = any(map(str.isdigit, value))
-    return changes(value) >= len(value) // 6 or (has_digits and value != value.lower() and value != value.upper())
-
-
 def is_wordy(value: str) -> bool:
     """Whether it is words and what joins them: `my-secret-name`, `Some text`, `app.tokens.refresh`."""
     return bool(PATTERNS.only_words.fullmatch(value))

@@ -74,7 +74,7 @@ class Watchers:
     ) -> None:
         self._executor, self._background = executor, background
         self._marks, self._journal, self._database = marks, journal, database
-        self.ledger = LedgerRepair(database)
+        self.ledger = LedgerRepair(database, journal)
 
     def jobs_after(self, decision: Decision, context: Context, size: int) -> list[Job]:
         """Return what is to be done after this event; asynchronous watchers are pending from now on."""
@@ -197,44 +197,45 @@ class LedgerRepair:
     compared with decisions only when some may be missing, starting at the last point where they were complete.
     """
 
-    def __init__(self, database: Database | None) -> None:
-        self._database = database
-        self._may_miss = True  # an earlier process may have been killed
-        self._has_missed = False
-        self._up_to = 0  # the last decision of the comparison in progress
+    def __init__(self, database: Database | None, journal: StoreJournal | None = None) -> None:
+        self._database, self._journal = database, journal
+        self._noted, self._compared = object(), object()  # not the same: an earlier process may have been killed
+        self._has_missed, self._up_to = False, 0  # the last decision of the comparison in progress
         self._seen_at, self._seen = 0.0, 0  # the newest decision, and when it was read
 
     @property
     def is_behind(self) -> bool:
         """Return whether decisions and calls have still to be compared."""
-        return self._database is not None and (self._may_miss or self._up_to > 0)
+        return self._database is not None and (self._noted is not self._compared or self._up_to > 0)
 
     def note_missing(self) -> None:
         """Note that a call was decided whose row could not be written."""
-        self._may_miss = self._has_missed = True
+        self._noted, self._has_missed = object(), True
 
     def catch_up(self) -> bool:
         """Write a few missing rows; returns whether there may be more. Raises `StoreError`."""
-        if self._database is None or not (self._may_miss or self._up_to):
+        if self._database is None or not self.is_behind:
             return False
         if not self._up_to:
+            noted, waiting = self._noted, self._journal.waiting if self._journal else 0
             self._up_to = self._database.run(decisions.newest_seq, only_reads=True)
-            self._may_miss = False  # rows that are missed from now on come after that
+            self._compared = self._compared if waiting else noted  # a call of a waiting decision may be missing, too
         is_more = self._database.run(lambda tx: orphaned_calls.catch_up(tx, self._up_to))
         if not is_more:
-            self._up_to, self._has_missed = 0, self._may_miss
+            self._up_to, self._has_missed = 0, self._noted is not self._compared
         return is_more
 
     def catch_up_at_end(self) -> None:
         """Write all missing rows at the end of the process, if it missed one."""
         with suppress(StoreError):  # then the next process does it
-            while self._has_missed and (self.catch_up() or self._may_miss):
-                pass
+            for _ in ("the comparison in progress", "that of later decisions"):
+                while self._has_missed and self.catch_up():
+                    pass
 
     def store_progress(self) -> None:
         """Store up to which decision all rows are written, so that these need not be compared after a crash."""
         now = time.monotonic()
-        if self._database is None or self._may_miss or self._up_to or now - self._seen_at < CERTAIN_AFTER:
+        if self._database is None or self.is_behind or now - self._seen_at < CERTAIN_AFTER:
             return
         newest, seen = self._database.run(decisions.newest_seq, only_reads=True), self._seen
         if seen:

@@ -48,6 +48,7 @@ class Tables(Struct, frozen=True):
 
 
 def _read_tables() -> Tables:
+    Key.__annotations__["inner"] = tuple[Key, ...]  # for msgspec, which would have to start the compiler for the name
     tables = msgspec.json.decode(Path(__file__).with_suffix(".json").read_bytes(), type=Tables)
     known_elsewhere: Mapping[str, Mapping[str, Any]] = {
         "matcher_type": {"choices": TYPES},

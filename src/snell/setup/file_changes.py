@@ -189,11 +189,7 @@ def _mode(real: Path, file: FileEdit) -> int:
 
 
 def _make_folders(folder: Path, state: Path) -> None:
-    """
-    Make a folder and its parents.
-
-    They are recorded first, so that uninstalling removes them even if set-up crashes in between.
-    """
+    """Make a folder and its parents, recorded first: uninstalling removes them even after a crash in between."""
     missing: list[str] = []
     while not folder.exists():
         missing.append(str(folder))

@@ -20,11 +20,7 @@ class Redirect(Struct, frozen=True):
 
 
 class Command(Struct, frozen=True):
-    """
-    One simple command.
-
-    A command without words only assigns or redirects; the redirections of a loop or group appear like that too.
-    """
+    """One simple command. Without words it only assigns or redirects, as the redirections of a loop or group do."""
 
     words: tuple[str, ...] = ()
     literal: tuple[bool, ...] = ()  # per word: False when run time decides what it becomes

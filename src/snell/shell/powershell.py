@@ -12,19 +12,10 @@ from msgspec import Struct, field
 
 from snell.model.tool_names import name_set
 from snell.shell.powershell_cmdlets import METHODS, STATICS, counterpart, method_text
+from snell.shell.windows_text import LONGEST
 from snell.system.lazy_regex import lazy_regex
 
 DEEPEST = 20
-LONGEST = 20_000
-
-_COMMAND = (
-    r"(?:(?:get|set|new|remove|add|clear|copy|move|rename|invoke|start|stop|out|select|where|"
-    r"foreach|convert|convertto|convertfrom|import|export|test|write|read|enable|disable|restart|register|unregister)"
-    r"-[a-z]\w+|iwr|irm|iex|gci|gc|ri)(?=\s|[;|)]|$)"
-)
-_FIRST, _LATER = lazy_regex(rf"\s*{_COMMAND}"), lazy_regex(rf"[|;&({{=]\s*{_COMMAND}")
-_IN_A_WORD = lazy_regex(r"\$env:\w|\[(?:system\.)?(?:io|net|convert|environment)\b[\w.]*\]::")
-_HERE_DOCUMENT = lazy_regex(r"[^#]*?<<-?\s*(['\"]?)(\w+)\1")
 _PLAIN = lazy_regex(r"[A-Za-z0-9_./:@%+,=\\*?~\[\]^!-]+")
 _VARIABLE = lazy_regex(r"(?i)\$\{?(?:(env|global|script|local|private):)?(\w+|_|\?|\$)\}?((?:\.\w+(?!\w*\())*)")
 _STATIC = lazy_regex(r"(?i)\[([\w.]+)\]::(\w+)")
@@ -48,26 +39,6 @@ class Element(Struct, frozen=True):
 
     text: str
     is_block: bool = False
-
-
-def looks_like_powershell(line: str) -> bool:
-    """Return whether a line shows signs of PowerShell: the name of a cmdlet, or a variable of its kind."""
-    text = line[:LONGEST].lower()
-    if "<<" in text:
-        text = _without_here_documents(text)
-    if _FIRST.match(text) or _LATER.search(text):
-        return True
-    return ("$env:" in text or "]::" in text) and _IN_A_WORD.search(text) is not None
-
-
-def _without_here_documents(text: str) -> str:
-    """Return a line without the texts of its here-documents: PowerShell has none, so they are no part of its code."""
-    kept, lines = list[str](), iter(text.split("\n"))
-    for line in lines:
-        kept.append(line)
-        if (begun := _HERE_DOCUMENT.match(line)) and not any(body.strip() == begun[2] for body in lines):
-            return text
-    return "\n".join(kept)
 
 
 def to_posix(text: str) -> Translation:

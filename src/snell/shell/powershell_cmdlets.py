@@ -1,7 +1,5 @@
 """The commands of a POSIX shell that do what the usual cmdlets and methods of PowerShell do."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -61,7 +59,7 @@ class _Given:
         return " ".join([*named, *self.operands])
 
 
-def counterpart(elements: Sequence[Element], *, is_first: bool) -> str:
+def counterpart(elements: Sequence["Element"], *, is_first: bool) -> str:
     """Return the command of a POSIX shell for one command of PowerShell."""
     first = elements[0]
     if first.is_block:
@@ -88,7 +86,7 @@ def _program(text: str) -> str:
     return f"echo {text}" if text.startswith(("$", '"$')) and "/" not in text else text
 
 
-def _assign(variable: str, value: Sequence[Element]) -> str:
+def _assign(variable: str, value: Sequence["Element"]) -> str:
     """Return `$x = ...` as an assignment of a value, or of what a command prints."""
     if len(value) == 1 and value[0].text.startswith(("$", '"', "'")):
         return f"{variable}={value[0].text}"

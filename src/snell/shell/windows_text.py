@@ -1,10 +1,19 @@
-"""Write text for PowerShell and `cmd` without what hides its words: `& ('r' + 'i')` and `r^i` are `ri`."""
+"""Know PowerShell text, and write that of it and of `cmd` without what hides its words: `& ('r' + 'i')` is `ri`."""
 
 import re
 
 from snell.shell.cursor import LONGEST_TEXT
 from snell.system.lazy_regex import lazy_regex
 
+LONGEST = 20_000
+_COMMAND = (
+    r"(?:(?:get|set|new|remove|add|clear|copy|move|rename|invoke|start|stop|out|select|where|"
+    r"foreach|convert|convertto|convertfrom|import|export|test|write|read|enable|disable|restart|register|unregister)"
+    r"-[a-z]\w+|iwr|irm|iex|gci|gc|ri)(?=\s|[;|)]|$)"
+)
+_FIRST, _LATER = lazy_regex(rf"\s*{_COMMAND}"), lazy_regex(rf"[|;&({{=]\s*{_COMMAND}")
+_IN_A_WORD = lazy_regex(r"\$env:\w|\[(?:system\.)?(?:io|net|convert|environment)\b[\w.]*\]::")
+_HERE_DOCUMENT = lazy_regex(r"[^#]*?<<-?\s*(['\"]?)(\w+)\1")
 _STRING = r"""(?:'[^']*'|"[^"$`]*"|\[char\]\s*(?:0x[0-9a-fA-F]{1,6}|\d{1,7})\b)"""
 _JOINED = lazy_regex(rf"(?i)(?<![\w.])\(\s*({_STRING}(?:\s*\+\s*{_STRING})*)\s*\)")
 _PART = lazy_regex(r"""(?i)'([^']*)'|"([^"]*)"|\[char\]\s*(0x[0-9a-f]+|\d+)""")
@@ -13,6 +22,26 @@ _FORMATTED = lazy_regex(
 )
 _CALLED = lazy_regex(r"""(?:(?<=^)|(?<=[;|{&(]))\s*[&.]\s*(['"])([\w:.\\/-]+)\1""")
 _ESCAPED = lazy_regex(r"(?<=[A-Za-z])`(?=[A-Za-z])")
+
+
+def looks_like_powershell(line: str) -> bool:
+    """Return whether a line shows signs of PowerShell: the name of a cmdlet, or a variable of its kind."""
+    text = line[:LONGEST].lower()
+    if "<<" in text:
+        text = _without_here_documents(text)
+    if _FIRST.match(text) or _LATER.search(text):
+        return True
+    return ("$env:" in text or "]::" in text) and _IN_A_WORD.search(text) is not None
+
+
+def _without_here_documents(text: str) -> str:
+    """Return a line without the texts of its here-documents: PowerShell has none, so they are no part of its code."""
+    kept, lines = list[str](), iter(text.split("\n"))
+    for line in lines:
+        kept.append(line)
+        if (begun := _HERE_DOCUMENT.match(line)) and not any(body.strip() == begun[2] for body in lines):
+            return text
+    return "\n".join(kept)
 
 
 def join_strings(text: str) -> str:

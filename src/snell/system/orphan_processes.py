@@ -21,10 +21,9 @@ import msgspec
 from .process_table import Process, Vanished, process_at, processes, ticks_now
 
 SPANS_REMEMBERED = 1_000
-_PR_SET_CHILD_SUBREAPER = 36
 
 
-def adopt_orphans() -> bool:
+def adopt_orphans(is_subreaper: bool = False) -> bool:
     """
     Become the parent of every orphan among our descendants; False if the system cannot (not Linux).
 
@@ -33,10 +32,11 @@ def adopt_orphans() -> bool:
     """
     if sys.platform != "linux":
         return False
-    import ctypes
+    if not is_subreaper:
+        import ctypes  # slow to import
 
-    if ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
-        return False
+        if ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) != 0:  # PR_SET_CHILD_SUBREAPER
+            return False
     CHILDREN.adopter = os.getpid()
     return True
 

@@ -37,11 +37,7 @@ def get_unfinished(tx: Transaction, id_: int) -> Record:
 
 
 def finish(tx: Transaction, id: int, keywords: str | None = None) -> Record:  # noqa: A002 - the name in the protocol
-    """
-    Finish an effort for good and end its sessions.
-
-    The session of a sub-agent that still works stays open until the sub-agent stops.
-    """
+    """Finish an effort for good and end its sessions, except those of sub-agents that still work."""
     effort = get(tx, id)
     if effort["lifecycle"] == "finished":
         raise WorkError("ALREADY_FINISHED", f"effort {id} is finished", advice="start a new one")

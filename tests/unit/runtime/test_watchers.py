@@ -6,13 +6,16 @@ from pathlib import Path
 import pytest
 
 from snell import watches
+from snell.model.decision import Decision
 from snell.model.errors import StoreError
 from snell.model.events import Event, event_from
 from snell.model.hooks import Hook, Inline
-from snell.records import marks
+from snell.records import ledger, marks
 from snell.runtime.app import Runtime
 from snell.runtime.context import new_id
 from snell.runtime.database_journal import StoreJournal
+from snell.runtime.pending_rows import FOLDER, PendingRows
+from snell.runtime.watchers import LedgerRepair
 from snell.store.sqlite import SqliteDatabase
 from snell.system.paths import Places
 
@@ -128,3 +131,18 @@ def test_the_end_of_a_session_cancels_what_an_event_just_before_it_began(desk: D
     desk.send(ended(1), ended(2, name="SessionEnd"))
     assert [ticket.cancel.is_set() for ticket in desk.runtime.background.all()] == [True]
     desk.runtime.executor.close()
+
+
+def test_a_call_whose_decision_waits_for_the_database_is_written_after_it(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "snell.db")
+    journal = StoreJournal(database, pending=PendingRows(tmp_path / FOLDER))
+    repair, kept = LedgerRepair(database, journal), []
+    for number in range(2):
+        journal.commit(Decision(event=ended(number, name="PreToolUse"), id=f"{number}", in_ledger=True))
+        repair.note_missing()
+        assert not repair.catch_up()  # as after a lock that ends between the journal's turn and this one
+        journal.flush()
+        assert (repair.is_behind, repair.catch_up(), repair.is_behind) == (True, False, False)
+        kept.append(len(database.run(ledger.recent)))
+    assert kept == [1, 2]
+    journal.close()

@@ -5,7 +5,8 @@ import pytest
 from snell.packs.guard.judge import judge
 from snell.runtime.app import Runtime
 from snell.settings.packs import pack_hooks
-from snell.shell.powershell import looks_like_powershell, to_posix
+from snell.shell.powershell import to_posix
+from snell.shell.windows_text import looks_like_powershell
 from snell.store.in_memory import InMemoryStore
 
 CWD, HOME = "/home/user/project", "/home/user"

@@ -55,6 +55,25 @@ def test_after_the_first_answer_modules_are_the_real_ones() -> None:
     assert run(BEGIN + code) == "module True\nTrue file:///a%20b\n1\nTrue True\n"
 
 
+def test_what_asyncio_reports_is_logged() -> None:
+    code = (
+        "quick_start.end()\nimport asyncio, concurrent.futures\nprint('logging' in sys.modules)\n"
+        "async def fail(): asyncio.get_running_loop().call_exception_handler({'message': 'a mishap'})\n"
+        "asyncio.run(fail())\nprint('logging' in sys.modules)\nimport logging\nlogging.getLogger('x').error('ours')\n"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", BEGIN + code], capture_output=True, text=True, check=True)
+    assert (done.stdout, "a mishap" in done.stderr, "ours" in done.stderr) == ("False\nTrue\n", True, True)
+
+
+def test_times_and_names_in_texts_are_read_as_usual() -> None:
+    code = (
+        "import datetime, tomllib, typing\nprint(tomllib.loads('at = 2026-01-02')['at'] == datetime.date(2026, 1, 2))\n"
+        "class Tree:\n    inner: 'list[Tree]'\nprint(typing.get_type_hints(Tree)['inner'] == list[Tree])\n"
+        "print(tomllib.loads(r'a-B_9 = \"\\u00e4\"'))\n"
+    )
+    assert run(BEGIN + code) == "True\nTrue\n{'a-B_9': 'ä'}\n"
+
+
 def test_a_module_that_does_not_exist_is_not_found() -> None:
     code = "try:\n    import snell.nowhere\nexcept ModuleNotFoundError as error:\n    print(error)\n"
     assert run(BEGIN + code) == "No module named 'snell.nowhere'\n"

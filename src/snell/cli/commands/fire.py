@@ -88,7 +88,7 @@ def _payload(args: argparse.Namespace, name: str) -> dict[str, Any]:
         "session_id": args.session or f"fire-{os.urandom(4).hex()}",
         "cwd": os.path.abspath(args.cwd or os.getcwd()),
     }
-    if args.tool or args.command:
+    if args.tool or args.command or args.input:
         payload["tool_name"] = args.tool or "Bash"
     if args.command:
         payload["tool_input"] = {"command": args.command}

@@ -17,7 +17,7 @@ from snell.packs.guard.shell.symlinks import follow_links
 from snell.packs.guard.shell.walk import LineWalk
 from snell.packs.guard.snell_paths import NO_SNELL_PATHS, SnellPaths, beginnings
 from snell.shell.cursor import Budget, TooMuchError
-from snell.shell.powershell import looks_like_powershell, to_posix
+from snell.shell.windows_text import looks_like_powershell
 
 ALLOW = "allow"
 MOST_FINDINGS = 12
@@ -59,6 +59,8 @@ def judge(
     workspace = Workspace(cwd, home, effective_project(cwd, home, project), snell_paths, look_up)
     if not is_powershell and not looks_like_powershell(command):
         return _judge_line(command, workspace, files or {}, Budget())
+    from snell.shell.powershell import to_posix  # few commands need it
+
     translated, budget = to_posix(command), Budget()
     if is_powershell and not translated.is_understood:
         budget.trouble("there is PowerShell code that is not understood")

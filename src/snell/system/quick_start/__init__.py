@@ -6,9 +6,4 @@ from . import late_modules, module_finder
 
 sys.meta_path.insert(0, module_finder.QuickFinder)
 late_modules.import_common_modules()
-
-
-def end() -> None:
-    """Let later imports load at once: threads follow, and the loop."""
-    late_modules.forget()
-    late_modules.import_asyncio()
+end = late_modules.end  # then later imports load at once: threads follow, and the loop

@@ -1,22 +1,25 @@
 """
 Stand-ins for modules of the standard library, which load the module when one of its attributes is first used.
 
-Most of these modules are imported by one that needs them rarely, and together they take as long as three starts of a
-bare Python. A stand-in is in `sys.modules` only until the daemon has given its first answer.
+Loading all of these takes as long as three starts of a bare Python, and most are needed rarely. A stand-in is in
+`sys.modules` only until the daemon has given its first answer.
 """
 
+import _datetime  # type: ignore[import-not-found]  # the stubs have only `datetime`
 import importlib
 import os
 import sys
+import typing
 from _blake2 import blake2b
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 # Modules that are only used by attribute, as in `json.loads`, in what the first answer imports.
-NAMES = ["base64", "glob", "json", "selectors", "shlex", "signal", "socket", "subprocess", "tomllib", "unicodedata"]
-OF_INSPECT = {"iscoroutinefunction": lambda each: getattr(getattr(each, "__code__", None), "co_flags", 0) & 0x80 > 0}
-ABSENT = cast("ModuleType", None)  # in `sys.modules`: importing this one fails, as on a machine without it
+NAMES = "base64 glob hashlib json locale selectors shlex signal socket subprocess unicodedata"
+LETTERS, DIGITS = "abcdefghijklmnopqrstuvwxyz", "0123456789"
+ABSENT = typing.cast("ModuleType", None)  # in `sys.modules`: importing this one fails, as on a machine without it
+_Unread: Any = type("_Unread", (), {"__init__": lambda *_, **__: None})
 
 
 class LateModule(ModuleType):
@@ -30,52 +33,39 @@ class LateModule(ModuleType):
         """Return an attribute of the module, and keep it here. Any thread may do this: the import has its lock."""
         if name == "__path__":  # `from x import y` asks whether it is a package
             raise AttributeError(name)
-        return self.__dict__.setdefault(name, getattr(_load(self), name))
+        _remove({self.__name__: self})
+        return self.__dict__.setdefault(name, getattr(importlib.import_module(self.__name__), name))
 
 
 def import_common_modules() -> None:
-    """Import pathlib and msgspec, which would load modules that Snell does not use, and put the stand-ins in place."""
-    with_stand_ins = {
-        "textwrap": LateModule("textwrap"),
-        "platform": LateModule("platform", {"system": lambda: os.uname().sysname}),  # `uuid` asks when it is imported
-        "urllib.parse": LateModule("urllib.parse", {"quote_from_bytes": _later("urllib.parse", "quote_from_bytes")}),
-        "msgspec.inspect": LateModule("msgspec.inspect"),
-    }
-    _put({"_hashlib": ABSENT})  # a library of 4 MB; Python has the same hashes itself
-    put = _put(with_stand_ins)
-    try:
-        importlib.import_module("pathlib")
-        importlib.import_module("snell.system.msgspec_import")
-    finally:
-        _remove(put)
-    _put({"hashlib": LateModule("hashlib", {"blake2b": blake2b}), **{name: LateModule(name) for name in NAMES}})
+    """Import what the first answer needs without what Snell does not use of it, and put the stand-ins in place."""
+    _put({"_hashlib": ABSENT, "datetime": _datetime})  # OpenSSL has 4 MB; `datetime` also has all in Python
+    # `_uuid` is a library for the kind of ids that name the machine. Names in texts would start the compiler.
+    put = _put({"_uuid": ABSENT, **_stand_ins("decimal textwrap platform string urllib.parse msgspec.inspect")})
+    forward, typing.ForwardRef = typing.ForwardRef, _Unread  # type: ignore[misc] # for as long as the modules load
+    for name in ("pathlib", "snell.system.msgspec_import", "tomllib"):
+        importlib.import_module(name)
+    typing.ForwardRef = forward  # type: ignore[misc] # see above
+    _remove(put)
+    _put(_stand_ins(NAMES))
 
 
-def import_asyncio() -> None:
-    """Import asyncio without its TLS, which would load OpenSSL, and without what it uses only to report an error."""
-    known = {"inspect": OF_INSPECT, "traceback": {"extract_stack": _later("traceback", "extract_stack")}}
-    names = ("asyncio.sslproto", "inspect", "linecache", "traceback")
-    put = _put({"ssl": ABSENT, **{name: LateModule(name, known.get(name)) for name in names}})
+def end() -> None:
+    """
+    Remove the stand-ins; modules that have one keep it. Import asyncio without its TLS, which would load OpenSSL, and
+    without what it uses only to report an error.
+    """
+    _remove({name: module for name, module in sys.modules.items() if isinstance(module, LateModule)})
+    put = _put({"ssl": ABSENT, **_stand_ins("asyncio.sslproto inspect linecache logging traceback")})
     importlib.import_module("asyncio")
     _remove(put)
 
 
-def forget() -> None:
-    """Remove the stand-ins; modules that have one keep it."""
-    _remove({name: module for name, module in sys.modules.items() if isinstance(module, LateModule)})
-
-
-def _later(module: str, name: str) -> Callable[..., Any]:
-    return lambda *given: getattr(importlib.import_module(module), name)(*given)
-
-
-def _load(stand_in: LateModule) -> ModuleType:
-    _remove({stand_in.__name__: stand_in})
-    return importlib.import_module(stand_in.__name__)
+def _stand_ins(names: str) -> dict[str, ModuleType]:
+    return {name: LateModule(name, KNOWN.get(name)) for name in names.split()}
 
 
 def _put(modules: Mapping[str, ModuleType]) -> Mapping[str, ModuleType]:
-    """Put modules in place where none is; return these."""
     new = {name: module for name, module in modules.items() if name not in sys.modules}
     sys.modules.update(new)
     return new
@@ -85,3 +75,17 @@ def _remove(modules: Mapping[str, ModuleType]) -> None:
     for name, module in list(modules.items()):
         if sys.modules.get(name, module) is module:
             sys.modules.pop(name, None)
+
+
+# What needs no loading, since it is used at once: when a module is imported, or where there is nothing to report.
+KNOWN: dict[str, Mapping[str, Any]] = {
+    "decimal": {"Decimal": _Unread},  # a library; Snell has no such numbers
+    "hashlib": {"blake2b": blake2b},
+    "inspect": {"iscoroutinefunction": lambda each: getattr(getattr(each, "__code__", None), "co_flags", 0) & 0x80 > 0},
+    "logging": {"getLogger": lambda _: LateModule("logging", KNOWN["logger"]), "StreamHandler": object, "DEBUG": 10},
+    "logger": {"debug": lambda *_: None, "addHandler": lambda *_: None},
+    "platform": {"system": lambda: os.uname().sysname},
+    "string": {"ascii_letters": LETTERS + LETTERS.upper(), "digits": DIGITS, "hexdigits": f"{DIGITS}abcdefABCDEF"},
+    "traceback": {"extract_stack": lambda *given: importlib.import_module("traceback").extract_stack(*given)},
+    "urllib.parse": {"quote_from_bytes": lambda raw: importlib.import_module("urllib.parse").quote_from_bytes(raw)},
+}

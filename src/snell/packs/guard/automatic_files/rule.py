@@ -7,9 +7,9 @@ the change adds counts: other edits of these files are fine.
 """
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from snell.model.tool_names import name_set
-from snell.packs.guard.automatic_files.entries import HERE, Entry
 from snell.packs.guard.automatic_files.kinds import reader_of
 from snell.packs.guard.edited_text import text_on_disk
 from snell.packs.guard.file_lookups import mark_unrepeatable
@@ -19,6 +19,9 @@ from snell.packs.guard.rule import DENY, WRITES, Finding, Rule, Trigger, given_t
 from snell.packs.guard.shell import shell_state
 from snell.packs.guard.shell.shell_state import Step
 from snell.system.lazy_regex import lazy_regex
+
+if TYPE_CHECKING:
+    from snell.packs.guard.automatic_files.entries import Entry
 
 RULE = Rule(
     name="automatic-files",
@@ -94,7 +97,7 @@ def _as_member(arg: str) -> str:
 
 
 def _judge_change(
-    path: str, before: Iterable[Entry], after: Iterable[Entry], workspace: Workspace
+    path: str, before: Iterable["Entry"], after: Iterable["Entry"], workspace: Workspace
 ) -> Iterator[Finding]:
     """Judge what the file runs after the change, and did not run before."""
     old, new = dict.fromkeys(before), dict.fromkeys(after)
@@ -112,7 +115,7 @@ def _judge_change(
             yield RULE.ask(_say(path, entry))
 
 
-def _say(path: str, entry: Entry) -> str:
+def _say(path: str, entry: "Entry") -> str:
     name = "/".join(path.split("/")[-2:])
     runs = " ".join(entry.runs.split())
     shown = runs if len(runs) <= LONGEST_SHOWN else f"{runs[:LONGEST_SHOWN]}..."
@@ -122,8 +125,9 @@ def _say(path: str, entry: Entry) -> str:
 _HERE_ONLY = frozenset(("execution", "exfiltration"))
 
 
-def _findings(entry: Entry, workspace: Workspace) -> list[Finding]:
+def _findings(entry: "Entry", workspace: Workspace) -> list[Finding]:
     """Return what is wrong with the command of an entry; on a build server only what it fetches or sends counts."""
+    from snell.packs.guard.automatic_files.entries import HERE
     from snell.packs.guard.judge import judge
     from snell.packs.guard.not_shell_text import drop_misread
     from snell.packs.guard.rules import RULES

@@ -1,7 +1,5 @@
 """Variables with code, or with files of code, that every program of a language runs: `NODE_OPTIONS`, `PERL5DB`."""
 
-from urllib.parse import unquote
-
 from msgspec.structs import replace
 
 from snell.packs.guard.indirect_input.files import follow_roughly
@@ -34,6 +32,8 @@ def follow(walk: Walk, call: Call, scene: ShellState, name: str, value: str) -> 
         _, is_code, code = value.partition("data:text/javascript")
         code = code.partition(",")[2] if is_code else value.partition("-M")[2].partition(";")[2]
         if code:
+            from urllib.parse import unquote  # slow to import
+
             walk.record(call, scene, Value(UNKNOWN), code=Value(UNKNOWN))
             program_code.follow(walk, call, scene, language, unquote(code))
 

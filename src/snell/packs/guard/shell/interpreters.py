@@ -17,7 +17,6 @@ from snell.packs.guard.shell.program_output import output_of
 from snell.packs.guard.shell.shell_state import Call, Performer, ShellState, Walk, program_of, text_of
 from snell.shell.build_targets import BUILD_FILES, SCRIPT_RUNNERS
 from snell.shell.cursor import Budget
-from snell.shell.powershell import to_posix
 from snell.shell.programs import is_known
 from snell.shell.windows_text import cmd_line, join_strings
 from snell.system.lazy_regex import lazy_regex
@@ -328,6 +327,8 @@ def _translate_powershell(walk: Walk, text: str, scene: ShellState) -> Value:
     plain = scene.fork()
     plain.budget = Budget()  # what is no line for a POSIX shell is no fault here
     walk.line(text.replace("\\", "/"), plain)
+    from snell.shell.powershell import to_posix  # few commands need it
+
     translated = to_posix(text)
     if not translated.is_understood:
         scene.budget.trouble("there is PowerShell code that is not understood")
