@@ -37,6 +37,8 @@ PACK = """
 SETTINGS = """
 packs = ["pack"]
 database = "postgresql://absent@127.0.0.1:9/none"
+[pack.ledger]
+mode = "durable"
 [pack.remember]
 enabled = true
 [pack.learn]

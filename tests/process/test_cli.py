@@ -103,6 +103,7 @@ def test_a_payload_that_is_no_event_gets_one_clear_line_and_changes_nothing(snel
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.proves("S4-96")
 @pytest.mark.parametrize(
     ("payload", "limit"),
     [

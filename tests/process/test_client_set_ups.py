@@ -105,6 +105,7 @@ def test_every_tier_gets_memory_tools_and_tier_three_a_rules_file_instead_of_hoo
 def test_one_call_describes_a_whole_set_up_with_or_without_its_parts(home: Home):
     whole = home.set_up("claude-code", "--include-mcp")
     assert list(whole) == ["client", "paths", "capabilities", "hooks", "mcp_config", "instructions"]
+    assert whole["capabilities"]["hook_format"] == "claude-code"
     assert whole["paths"]["hooks, status line"] == str(home.path / ".claude/settings.json")
     server = whole["mcp_config"]["mcpServers"]["snell"]
     assert (Path(server["command"]).name, server["args"]) == ("snell-hook", ["--bridge", "mcp"])

@@ -69,6 +69,7 @@ def listed(machine: Machine) -> list[tuple[str, str]]:
     return [(call["tool_call_id"].rpartition("/")[2], call["status"]) for call in calls]
 
 
+@pytest.mark.proves("S3-38")
 @pytest.mark.parametrize("round_", range(3))
 def test_no_call_is_without_a_row_after_its_daemon_was_killed(machine: Machine, round_: int):
     assert before(machine, "t0") == ""

@@ -152,7 +152,7 @@ def tell_{event}(subject: {type}):
 
 
 @pytest.mark.proves("S1-07", "S2-49", "S2-57", "S2-62", "S2-65", "S2-82", "S2-92", "S2-95", "S2-98", "S2-103", "S2-105")
-@pytest.mark.proves("S2-107", "S2-110", "S2-112", "S2-115")
+@pytest.mark.proves("S2-43", "S2-107", "S2-110", "S2-112", "S2-115")
 def test_a_python_hook_reads_the_fields_of_an_event_as_attributes(desk: Desk):
     by_event = {event: {"event": event, "type": type_, "names": list(read)} for event, type_, _, read in READ}
     types = ", ".join(sorted({each["type"] for each in by_event.values()}))

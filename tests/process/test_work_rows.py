@@ -261,9 +261,11 @@ def test_a_call_that_fails_in_the_middle_leaves_nothing(desk: Desk):
     (desk.project / "deep").mkdir()
     resumed = desk.data("commands.effort.resume", cwd=str(desk.project / "deep"))
     assert resumed["effort"]["id"] == begun["effort"]["id"]
-    desk.snell("phase", "1: Plan", "--proof", '{"plan": "there"}')
+    proofs = {"1: Plan": {"plan": "there"}, "2: Build": {"tests": "green"}}
+    for phase, proof in proofs.items():
+        desk.snell("phase", phase, "--proof", json.dumps(proof))
     kept = desk.data("db.effort.phaseHistory", effortId=begun["effort"]["id"])
-    assert [(row["phaseLabel"], row["proof"]) for row in kept] == [("1: Plan", {"plan": "there"})]
+    assert {row["phaseLabel"]: row["proof"] for row in kept} == proofs
 
 
 @pytest.mark.proves("S2-45", "S2-47", "S2-50", "S2-76", "S2-99")
