@@ -69,6 +69,7 @@ COMMON = {"permission_mode": "plan", "transcript_path": "/t/s.jsonl"}
     "S1-63",
     "S1-113",
     "S0-70",
+    "S0-71",
 )
 def test_every_event_reaches_the_commands_that_fit_with_the_fields_of_the_client(machine: Machine, tmp_path: Path):
     out = tmp_path / "out"

@@ -89,6 +89,7 @@ def test_a_row_that_was_caught_up_from_the_decision_gets_its_details_with_the_en
     assert (found.status, at.before("t2", tool="Read", given=given).verdict) == ("succeeded", Verdict.NO_OPINION)
 
 
+@pytest.mark.proves("S3-36")
 @pytest.mark.parametrize("jump", [99_999_999, -99_999_999])
 def test_a_clock_that_jumps_makes_no_call_shorter_or_longer(ledger_client: Open, jump: int):
     at = ledger_client("audit")
