@@ -543,7 +543,7 @@ static void become_daemon(int listener) {
     signal(SIGPIPE, usual_sigpipe);
     size_t own = 3;
 #ifndef __APPLE__
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0) /* Python would have to load ctypes for this */
+    if (syscall(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0) == 0) /* Python would have to load ctypes for this */
         environment[own++] = "SNELL_ADOPTS=1";
 #endif
     copy_variables(environment + own, 127 - own, kept, 1);

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -29,6 +30,16 @@ def wheel(folder: Path, **variables: str) -> tuple[str, bytes]:
     _, version, *tag = path.stem.split("-")
     with zipfile.ZipFile(path) as archive:
         return "-".join(tag), archive.read(SCRIPT.format(version=version))
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+@pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() not in {"x86_64", "aarch64"}, reason="elsewhere a C library is needed"
+)
+def test_a_native_one_starts_without_the_c_library_of_the_machine(tmp_path: Path) -> None:
+    """With that library it starts half as fast. A function that `no-libc.c` lacks would bring it in unnoticed."""
+    made_by = build_hook().compiled(tmp_path / "snell-hook", "0.0.0")
+    assert "-nostdlib" in made_by or made_by[0] == "musl-gcc"
 
 
 @pytest.mark.nightly
