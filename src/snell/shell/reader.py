@@ -40,7 +40,7 @@ _NO_WORD = Word()
 
 
 def read(line: str) -> CommandLine:
-    """Return every command that the line shows, and how far it was understood. Never raises, whatever the text."""
+    """Return every command that the line shows, and how far it was understood. No text makes it raise an error."""
     if len(line) > LONGEST_LINE:
         return CommandLine(line, understood=False)
     return _shared_line(line) if len(line) <= LONGEST_SHARED else _read(line)
